@@ -21,9 +21,9 @@ from humanoid_model.apart import apart
 from humanoid_sim.contact.cone import contact_residuals, copy_vector
 from humanoid_sim.dynamics.articulated_body import FAST
 
-_BOUNDARY = 0.995
+BOUNDARY = 0.995
 """Share of the way to the cone's boundary that a step may go."""
-_TIE = 0.1
+TIE = 0.1
 """Share of the power that the change of De Saxcé's term amounts to, below which complementarity isn't pressed."""
 _STALL = 40
 """Iterations without a better residual after which the method ends: rounding leaves no more to gain."""
@@ -64,7 +64,7 @@ def nesterov_todd(x: np.ndarray, y: np.ndarray, scaling: np.ndarray, root: np.nd
 
 
 @njit(cache=True, error_model="numpy")
-def _longest_step(x: np.ndarray, d: np.ndarray) -> float:
+def longest_step(x: np.ndarray, d: np.ndarray) -> float:
     """Largest step along d that keeps x in the second-order cone; infinity where there is no end."""
     a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
     b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]
@@ -132,7 +132,7 @@ def _substitute(L: np.ndarray, n: int, b: np.ndarray) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _jordan_divide(x: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
+def jordan_divide(x: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
     """Solve x o out = r in the Jordan algebra of the second-order cone."""
     determinant = (x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2]))
     dot = x[1] * r[1] + x[2] * r[2]
@@ -267,7 +267,7 @@ def interior_point(
                         part[0] = sigma * gap - first
                         part[1] = -second
                         part[2] = -third
-                        _jordan_divide(centre, part, other)
+                        jordan_divide(centre, part, other)
                         for r in range(3):
                             target[k + r] = other[r] - centre[r]
                     else:
@@ -279,19 +279,19 @@ def interior_point(
             for r in range(n):
                 dx[r] = rhs[r]
             _substitute(K, n, dx)
-            alpha = 1.0 / _BOUNDARY
+            alpha = 1.0 / BOUNDARY
             for i in range(m):
                 k = 3 * i
                 for r in range(3):  # dy = root target - scaling dx
                     dy[k + r] = 0.0
                     for c in range(3):
                         dy[k + r] += root[i, r, c] * target[k + c] - scaling[i, r, c] * dx[k + c]
-                alpha = min(alpha, _longest_step(x[k : k + 3], dx[k : k + 3]))
-                alpha = min(alpha, _longest_step(y[k : k + 3], dy[k : k + 3]))
-            alpha *= _BOUNDARY
+                alpha = min(alpha, longest_step(x[k : k + 3], dx[k : k + 3]))
+                alpha = min(alpha, longest_step(y[k : k + 3], dy[k : k + 3]))
+            alpha *= BOUNDARY
             if stage == 0:
                 # No nearer to the boundary than the term of De Saxcé is known: it has to settle meanwhile.
-                sigma = min(1.0, max((1.0 - alpha) ** 3, 1e-4, _TIE * power / (gap * m)))
+                sigma = min(1.0, max((1.0 - alpha) ** 3, 1e-4, TIE * power / (gap * m)))
         for r in range(n):
             x[r] += alpha * dx[r]
             y[r] += alpha * dy[r]

@@ -32,6 +32,8 @@ LIMIT_MARGIN = 1e-3
 """A joint nearer to its limit than this, or that could arrive within two steps, is limited [rad or m]."""
 CLOSURE_RATE = 0.2
 """Part of a closure's error that one step takes back."""
+NO_OPERATOR, FREE_BODIES = -1, -2
+"""In place of where a group's operator begins."""
 LOWER, UPPER, FRICTION, CLOSURE = -1, -2, -3, -4
 """In place of a contact point: what of a joint a block stands for, or a closure."""
 
@@ -122,6 +124,10 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
     rows = 0
     size_of = groups.iterations  # room for a number per group: at most one group per tree
     mixed = np.full(leaders.size, pairs.has_torques[0] != 0)  # whether there are others than contacts
+    members = np.zeros(leaders.size, dtype=np.int64)
+    held = np.full(leaders.size, True)  # by joints, not a free body
+    for j in step.flight.bodies:
+        held[trees[j]] = False
     for c in range(closure_count):
         tree = trees[closures.joint_a[c]] if closures.joint_a[c] > 0 else trees[closures.joint_b[c]]
         own = 0
@@ -157,9 +163,14 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
             blocks += own
             rows += own
     entries = 0
+    for t in range(leaders.size):
+        g = groups.group_of_tree[leader(leaders, t)]
+        if g >= 0:
+            members[g] += leaders.size + 1 if held[t] else 1
     for g in range(count):
-        if size_of[g] > groups.largest[0] and not mixed[g]:
-            groups.offsets[g] = -1
+        free = members[g] <= leaders.size
+        if not mixed[g] and (size_of[g] > groups.largest[0] or (free and members[g] > groups.largest[1])):
+            groups.offsets[g] = FREE_BODIES if free else NO_OPERATOR
             continue
         groups.offsets[g] = entries
         entries += size_of[g] * size_of[g]

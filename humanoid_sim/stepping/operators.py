@@ -10,8 +10,6 @@ from numba import njit
 
 from humanoid_model.apart import apart
 from humanoid_sim.contact.block_nsgs import BILATERAL
-from humanoid_sim.contact.body_nsgs import body_nsgs
-from humanoid_sim.delassus.body_operator import BodyOperator, count_responses, fill_body_operator
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
 from humanoid_sim.delassus.operation_counts import prefers_chang_khatib
@@ -75,7 +73,7 @@ def gather_bodies(step: Step) -> None:
 def build_operators(step: Step, method: int, dt: float) -> None:
     r"""Operators :math:`W = \delta t\,J H^{-1} J^T` plus compliance of all groups, into ``groups.W``.
 
-    Groups without room there have the operators between their bodies only, see :func:`solve_by_bodies`.
+    Groups without room there have the operators between their bodies only, see :mod:`humanoid_sim.stepping.by_bodies`.
 
     Args:
         step: the step, after :func:`gather_bodies`.
@@ -131,42 +129,6 @@ def build_operators(step: Step, method: int, dt: float) -> None:
         for r in range(n):
             W[r, r] += blocks.compliance[begin + r]
             blocks.diagonal[begin + r] = W[r, r]
-
-
-@apart(error_model="numpy")
-def solve_by_bodies(
-    step: Step, group: int, v_free: np.ndarray, f: np.ndarray, tolerance: float, max_iterations: int, deadline: float,
-    dt: float,
-) -> int:  # fmt: skip
-    """Solve a group of contacts alone that has no operator of its own; arguments are those of :func:`.body_nsgs`.
-
-    ``v_free`` and ``f`` are those of the group's rows; velocities and residuals are written.
-
-    Returns:
-        Number of sweeps.
-    """
-    groups, rows, blocks = step.groups, step.rows, step.blocks
-    first, last = groups.blocks[group], groups.blocks[group + 1]
-    begin, end = blocks.starts[first], blocks.starts[last]
-    m = last - first
-    trees = TreeOperators(step.model.trees, groups.place, groups.sizes, groups.omega_offsets, groups.omega)
-    starts = np.empty(m + 1, dtype=np.int64)
-    count_responses(rows, begin, starts, trees)
-    operator = BodyOperator(
-        rows.wrenches[begin:end], blocks.compliance[begin:end], np.empty((m, 2), dtype=np.int64), starts,
-        np.empty(starts[m], dtype=np.int64), np.empty((starts[m], 6, 3)), np.empty((m, 3, 3)),
-        np.empty((groups.tree_bodies[groups.sizes.size], 6)),
-    )  # fmt: skip
-    fill_body_operator(rows, begin, trees, groups.tree_bodies, dt, operator)
-    for c in range(m):
-        for r in range(3):
-            blocks.diagonal[begin + 3 * c + r] = operator.diagonal[c, r, r]
-    return int(
-        body_nsgs(
-            operator, v_free, blocks.parameters[first:last], f, tolerance, max_iterations,
-            blocks.velocities[begin:end], groups.residuals[group], deadline,
-        )
-    )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")

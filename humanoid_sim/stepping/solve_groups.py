@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -15,32 +13,15 @@ from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alone, scalar_active_set
-from humanoid_sim.stepping.constraints import LOWER
-from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures, solve_by_bodies
+from humanoid_sim.stepping.by_bodies import solve_by_bodies
+from humanoid_sim.stepping.constraints import FREE_BODIES, LOWER
+from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures
 from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
 from humanoid_sim.stepping.step_data import BlockArrays, Step
+from humanoid_sim.stepping.step_settings import SolverSettings
 
 _REBOUND_BISECTIONS = 8
 """A rebound that would make energy is halved at most so often."""
-
-
-class SolverSettings(NamedTuple):
-    """How the groups of a step are solved.
-
-    Attributes:
-        newton: whether contacts are handed to :func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton`, with limits and
-            dry friction beside them by :func:`~humanoid_sim.contact.scalar_active_set.scalar_active_set`.
-        tolerance: bound on the relative residual.
-        max_iterations: bound on the number of sweeps.
-        deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but a first sweep.
-        dt: time step [s].
-    """
-
-    newton: bool
-    tolerance: float
-    max_iterations: int
-    deadline: float
-    dt: float
 
 
 @plain_arguments
@@ -135,7 +116,7 @@ def _solve_rows(
     begin, end = blocks.starts[first] + held, blocks.starts[last]
     f, v, free = forces[begin:end], blocks.velocities[begin:end], v_free[begin:end]
     if groups.offsets[group] < 0:
-        return int(solve_by_bodies(step, group, free, f, tolerance, max_iterations, deadline, settings.dt))
+        return int(solve_by_bodies(step, group, free, f, settings))
     if held > 0:
         own = np.empty((end - begin, end - begin))
         for r in range(end - begin):
@@ -395,7 +376,7 @@ def correction_forces(
         iterations = groups.iterations[group]
         residual = groups.residuals[group].copy()
         velocities = blocks.velocities[: groups.counts[2]].copy()
-        plain = SolverSettings(False, 1e-4, max_iterations, deadline, dt)
+        plain = SolverSettings(groups.offsets[group] == FREE_BODIES, 1e-4, max_iterations, deadline, dt)
         solve_group(step, group, wanted, forces, parameters, True, plain, False)
         groups.iterations[group] = iterations
         copy_vector(residual, groups.residuals[group])

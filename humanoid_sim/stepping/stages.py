@@ -25,7 +25,6 @@ from humanoid_sim.stepping.reactions import (
 from humanoid_sim.stepping.row_velocities import free_velocities
 from humanoid_sim.stepping.second_order import displacement_velocity, fly, refine, remember_pull
 from humanoid_sim.stepping.solve_groups import (
-    SolverSettings,
     correction_forces,
     is_penetrating,
     may_be_at_rest,
@@ -34,7 +33,7 @@ from humanoid_sim.stepping.solve_groups import (
     still_solved,
 )
 from humanoid_sim.stepping.step_data import Step
-from humanoid_sim.stepping.step_settings import StepSettings
+from humanoid_sim.stepping.step_settings import SolverSettings, StepSettings
 
 NO_ROOM, NO_OPERATOR_ROOM = -2, -3
 """What :func:`advance` returns where arrays have to grow."""

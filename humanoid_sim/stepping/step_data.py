@@ -158,8 +158,10 @@ class GroupArrays(NamedTuple):
 
     Attributes:
         blocks: first block of each group, and one behind the last block, shape (groups + 1,).
-        offsets: where the operator of each group begins in ``W``, -1 where it isn't there, shape (groups + 1,).
-        largest: groups of contacts alone have an operator in ``W`` up to so many rows, shape (1,).
+        offsets: where the operator of each group begins in ``W``, negative where it isn't there, ``FREE_BODIES`` for a
+            group of contacts between free bodies, shape (groups + 1,).
+        largest: groups of contacts alone have an operator in ``W`` up to so many rows, those of free bodies alone up to
+            so many bodies, shape (2,).
         W: operators of all groups one after the other, each (n, n), shape (any,).
         residuals: of each group, shape (groups, 5).
         iterations: of each group, shape (groups,).

@@ -30,3 +30,22 @@ class StepSettings(NamedTuple):
     max_iterations: int
     budget: float
     passes: int
+
+
+class SolverSettings(NamedTuple):
+    """How the groups of a step are solved.
+
+    Attributes:
+        newton: whether contacts are handed to :func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton`, with limits and
+            dry friction beside them by :func:`~humanoid_sim.contact.scalar_active_set.scalar_active_set`.
+        tolerance: bound on the relative residual.
+        max_iterations: bound on the number of sweeps.
+        deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but a first sweep.
+        dt: time step [s].
+    """
+
+    newton: bool
+    tolerance: float
+    max_iterations: int
+    deadline: float
+    dt: float

@@ -36,7 +36,7 @@ from humanoid_sim.stepping.reactions import first_not_finite, gather_reactions, 
 from humanoid_sim.stepping.row_velocities import free_velocities, keep_velocities
 from humanoid_sim.stepping.run_steps import run_steps
 from humanoid_sim.stepping.second_order import displacement_velocity, fly, free_bodies, remember_pull, turning
-from humanoid_sim.stepping.solve_groups import SolverSettings, correction_forces, solve_all
+from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
 from humanoid_sim.stepping.step_data import (
     BlockArrays,
     ClockArrays,
@@ -49,7 +49,7 @@ from humanoid_sim.stepping.step_data import (
     Step,
     make_step,
 )
-from humanoid_sim.stepping.step_settings import StepSettings
+from humanoid_sim.stepping.step_settings import SolverSettings, StepSettings
 from humanoid_sim.world.loops import closures_of
 from humanoid_sim.world.pair_table import pair_table
 from humanoid_sim.world.servos import Servos
@@ -135,7 +135,8 @@ class Stepper:
         self.clock = clock
         self.times: NDArray[np.float64] = np.zeros(3)
         own = settings.newton and self._pinocchio is None
-        self._largest = np.array([_LARGEST_OPERATOR if own else _MAX_OPERATOR_SIZE], dtype=np.int64)
+        most = (_LARGEST_OPERATOR, 1) if own else (_MAX_OPERATOR_SIZE, _MAX_OPERATOR_SIZE)
+        self._largest = np.array(most, dtype=np.int64)
         self._rows, self.blocks = ConstraintRows.of_size(48), BlockArrays.of_size(16, 48)
         self.groups = self._groups(48 * 48, 16, 8)
         self.use_points(points, slots)

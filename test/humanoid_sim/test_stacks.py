@@ -30,4 +30,4 @@ def test_a_stack_touches_with_four_corners_and_rests(masses: np.ndarray) -> None
     heights = stack.contacts.position[:, 2]
     for i in range(10):
         carried = stack.contacts.force[np.abs(heights - 0.2 * i) < 0.01, 2].sum()
-        assert_allclose(abs(carried), 9.8 * masses[i:].sum(), rtol=1e-6)
+        assert_allclose(abs(carried), 9.8 * masses[i:].sum(), rtol=1e-5)

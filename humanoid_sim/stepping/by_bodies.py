@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of contacts without an operator of their own, solved by way of the bodies that touch."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from humanoid_model.apart import apart
+from humanoid_sim.contact.block_nsgs import GOOD_RESIDUAL
+from humanoid_sim.contact.body_interior import body_interior
+from humanoid_sim.contact.body_newton import BodyGraph, body_newton, invert_block, order_elimination
+from humanoid_sim.contact.body_nsgs import body_nsgs
+from humanoid_sim.contact.clock import seconds
+from humanoid_sim.contact.cone import copy_vector
+from humanoid_sim.delassus.body_operator import BodyOperator, count_responses, fill_body_operator
+from humanoid_sim.delassus.projection import TreeOperators
+from humanoid_sim.stepping.constraints import FREE_BODIES
+from humanoid_sim.stepping.step_data import Step
+from humanoid_sim.stepping.step_settings import SolverSettings
+
+_NEWTON_ITERATIONS = 30
+_STARTS = ((1, 0, 0), (0, 8, 0), (0, 0, 2), (1, 0, 32), (0, 0, 16), (0, 15, 0), (0, 0, 4))
+"""Where Newton's method begins, one after the other until it doesn't get stuck: the forces of the last step or none,
+iterations of interior points, sweeps."""
+_MANY = 120
+"""With more contacts than this there is one start: sweeps do the rest, their number is bounded."""
+
+
+@apart(error_model="numpy")
+def solve_by_bodies(step: Step, group: int, v_free: np.ndarray, f: np.ndarray, settings: SolverSettings) -> int:
+    """Solve a group of contacts alone that has no operator of its own; velocities and residuals are written.
+
+    Args:
+        step: the step.
+        group: number of the group.
+        v_free: free velocities of its rows, shape (3m,).
+        f: initial forces of its rows, overwritten with the solution or the best ones found, shape (3m,).
+        settings: how.
+
+    Returns:
+        Number of sweeps and Newton's iterations.
+    """
+    groups, rows, blocks = step.groups, step.rows, step.blocks
+    first, last = groups.blocks[group], groups.blocks[group + 1]
+    begin, end = blocks.starts[first], blocks.starts[last]
+    m = last - first
+    trees = TreeOperators(step.model.trees, groups.place, groups.sizes, groups.omega_offsets, groups.omega)
+    starts = np.empty(m + 1, dtype=np.int64)
+    count_responses(rows, begin, starts, trees)
+    sides, responding = np.empty((m, 2), dtype=np.int64), np.empty(starts[m], dtype=np.int64)
+    bodies = np.empty(groups.tree_bodies[groups.sizes.size], dtype=np.int64)
+    count = 0
+    operator = BodyOperator(
+        rows.wrenches[begin:end], blocks.compliance[begin:end], sides, starts, responding,
+        np.empty((starts[m], 6, 3)), np.empty((m, 3, 3)), np.empty((bodies.size, 6)),
+    )  # fmt: skip
+    fill_body_operator(rows, begin, trees, groups.tree_bodies, settings.dt, operator)
+    bodies[:] = -1
+    for c in range(m):
+        for side in range(2):
+            if sides[c, side] >= 0 and bodies[sides[c, side]] < 0:
+                bodies[sides[c, side]] = count
+                count += 1
+    for c in range(m):  # numbered within the group from here on
+        for side in range(2):
+            if sides[c, side] >= 0:
+                sides[c, side] = bodies[sides[c, side]]
+        for r in range(3):
+            blocks.diagonal[begin + 3 * c + r] = operator.diagonal[c, r, r]
+    for e in range(responding.size):
+        responding[e] = bodies[responding[e]]
+    operator = BodyOperator(
+        operator.wrenches, operator.compliance, sides, starts, responding, operator.responses, operator.diagonal,
+        operator.twists[:count],
+    )  # fmt: skip
+    v, residuals, mu = blocks.velocities[begin:end], groups.residuals[group], blocks.parameters[first:last]
+    tolerance, most, deadline = settings.tolerance, settings.max_iterations, settings.deadline
+    iterations = 0
+    if groups.offsets[group] == FREE_BODIES and settings.newton and most > 1:  # else a sweep, as without time
+        place, order = np.empty((count, count), dtype=np.int64), np.empty(count, dtype=np.int64)
+        first_neighbours, neighbours = np.empty(count + 1, dtype=np.int64), np.empty(count * count, dtype=np.int64)
+        size = order_elimination(sides, place, order, first_neighbours, neighbours)
+        if size > 0:
+            graph = BodyGraph(
+                np.empty((count, 6, 6)), np.zeros((m, 2, 3, 6)), place, order, first_neighbours, neighbours,
+                np.empty((size, 6, 6)),
+            )  # fmt: skip
+            _fill_graph(step, begin, operator, settings.dt, graph)
+            iterations += _solve_on_graph(operator, graph, v_free, mu, f, settings, v, residuals)
+            if residuals[0] <= tolerance or (residuals[0] <= GOOD_RESIDUAL and iterations > 0):
+                return iterations
+    return iterations + int(
+        body_nsgs(operator, v_free, mu, f, tolerance, max(most - iterations, 1), v, residuals, deadline)
+    )
+
+
+@apart(error_model="numpy")
+def _solve_on_graph(
+    operator: BodyOperator, graph: BodyGraph, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray,
+    settings: SolverSettings, v: np.ndarray, residuals: np.ndarray,
+) -> int:  # fmt: skip
+    """Newton from the forces of the last step, and from other starts where it gets stuck.
+
+    Args:
+        operator: of the contacts.
+        graph: of the bodies.
+        v_free: free contact velocities, shape (3m,).
+        mu: friction coefficients, shape (m,).
+        f: initial forces, overwritten with the best ones found, shape (3m,).
+        settings: how.
+        v: receives the contact velocities, shape (3m,).
+        residuals: receives those of :func:`~humanoid_sim.contact.block_nsgs.law_residuals`, shape (5,).
+
+    Returns:
+        Number of sweeps and iterations.
+    """
+    tolerance, most, deadline = settings.tolerance, settings.max_iterations, settings.deadline
+    last, best, best_residual = f.copy(), f.copy(), np.inf
+    clock = np.empty(2, dtype=np.int64)
+    done = 0
+    for turn in range(len(_STARTS) if mu.size <= _MANY else 1):
+        warm, interior, sweeps = _STARTS[turn]
+        for r in range(f.size):
+            f[r] = last[r] if warm == 1 else 0.0
+        interior, sweeps = min(interior, most - done), min(sweeps, most - done)
+        if interior > 0:
+            done += body_interior(operator, graph, v_free, mu, f, tolerance, interior, v, residuals, deadline)
+        if sweeps > 0:
+            done += body_nsgs(operator, v_free, mu, f, tolerance, sweeps, v, residuals, deadline)
+        limit = min(_NEWTON_ITERATIONS, most - done)
+        done += body_newton(operator, graph, v_free, mu, f, tolerance, limit, v, residuals, deadline)
+        if residuals[0] < best_residual:
+            best_residual = residuals[0]
+            copy_vector(f, best)
+        if residuals[0] <= tolerance or done >= most or (deadline < np.inf and seconds(clock) >= deadline):
+            break
+    if residuals[0] > best_residual:
+        copy_vector(best, f)
+        body_nsgs(operator, v_free, mu, f, tolerance, 0, v, residuals, deadline)
+    return done
+
+
+@njit(cache=True, error_model="numpy")
+def _fill_graph(step: Step, begin: int, operator: BodyOperator, dt: float, graph: BodyGraph) -> None:
+    """Write inertias and levers of free bodies, about the origins of their frames.
+
+    Args:
+        step: the step.
+        begin: first row of the contacts.
+        operator: of the contacts.
+        dt: time step [s].
+        graph: receives them.
+    """
+    groups, rows, trees = step.groups, step.rows, step.model.trees
+    known = np.zeros(graph.order.size, dtype=np.bool_)
+    own, turned = np.empty((6, 6)), np.empty((6, 6))
+    for c in range(operator.sides.shape[0]):
+        for side in range(2):
+            i = operator.sides[c, side]
+            if i < 0:
+                continue
+            joint = rows.joint_a[begin + 3 * c] if side == 0 else rows.joint_b[begin + 3 * c]
+            x = step.motion.p[joint]
+            sign = 1.0 if side == 0 else -1.0
+            for r in range(3):
+                w, lever = operator.wrenches[3 * c + r], graph.levers[c, side, r]
+                for s in range(3):
+                    s1, s2 = (s + 1) % 3, (s + 2) % 3
+                    lever[s] = sign * w[s]
+                    lever[3 + s] = sign * (w[3 + s] - x[s1] * w[s2] + x[s2] * w[s1])
+            if known[i]:
+                continue
+            known[i] = True
+            omega = groups.omega[groups.omega_offsets[trees[joint]]]
+            for r in range(6):  # twists about the frame's origin: v + w x p
+                for s in range(6):
+                    turned[r, s] = omega[r, s]
+                    if r < 3:
+                        turned[r, s] += omega[3 + (r + 1) % 3, s] * x[(r + 2) % 3]
+                        turned[r, s] -= omega[3 + (r + 2) % 3, s] * x[(r + 1) % 3]
+            for r in range(6):
+                for s in range(6):
+                    own[r, s] = dt * turned[r, s]
+                    if s < 3:
+                        own[r, s] += dt * turned[r, 3 + (s + 1) % 3] * x[(s + 2) % 3]
+                        own[r, s] -= dt * turned[r, 3 + (s + 2) % 3] * x[(s + 1) % 3]
+            invert_block(own)
+            for r in range(6):
+                for s in range(6):
+                    graph.inertias[i, r, s] = own[r, s]
