@@ -24,6 +24,10 @@ _FEW = 16
 _FIRST_ITERATIONS = 3
 """So few contacts, with forces to start from, begin with so many Newton iterations: a system costs a sweep or two, and
 where contacts stay as they were in the last step the first one solves the problem."""
+_FIRST_SECONDS = 1e-3
+"""Time that has to be left for them [s], ten times what they take."""
+_SHARE = 0.03
+"""Of the tolerance, for these: what stands stays solved while rounding moves it."""
 _NEWTON_ITERATIONS = 40
 _INTERIOR_ITERATIONS = 100
 _SWEEPS_AFTER_FAILURE = 30
@@ -75,9 +79,11 @@ def nsgs_newton(
         return 0
     iteration = 0
     timed = deadline < np.inf
-    if m <= _FEW and not timed and f.any():
+    clock = np.empty(2, dtype=np.int64)
+    in_time = not timed or seconds(clock) + _FIRST_SECONDS < deadline
+    if m <= _FEW and max_iterations > 1 and in_time and f.any():
         iteration = alart_curnier_global(
-            W, v_free, mu, f, tolerance, min(_FIRST_ITERATIONS, max_iterations), v, residuals
+            W, v_free, mu, f, _SHARE * tolerance, min(_FIRST_ITERATIONS, max_iterations), v, residuals
         )
         if residuals[0] <= tolerance:
             return iteration
@@ -94,7 +100,6 @@ def nsgs_newton(
     longest = _SWEEPS_AFTER_FAILURE
     first = True
     last = residuals[0]
-    clock = np.empty(2, dtype=np.int64)
     newton_seconds = 0.0
     while iteration < max_iterations:
         sweep = 0

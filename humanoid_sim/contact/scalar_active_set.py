@@ -9,10 +9,10 @@ one that is free of its limit none. Once it is known which is which, the held ro
     v' = v_c + W_{cd} f_d - W_{cs} W_{ss}^{-1} (v_s + W_{sd} f_d),
 
 with s the held rows, d those of known force and c the contacts, and contacts alone are left, which
-:func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton` solves. The states are first those that the forces of the last step
-tell, then follow from forces and velocities, and are seldom wrong twice, as they last from step to step: a primal-dual
-active set (M. Hintermüller, K. Ito, K. Kunisch, SIAM J. Optim. 13, 2003). Gauss-Seidel has to carry forces along the
-whole robot instead, joint by joint.
+:func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton` solves. The states are first those that the forces of the last
+step tell, then follow from forces and velocities, and are seldom wrong twice, as they last from step to step: a
+primal-dual active set (M. Hintermüller, K. Ito, K. Kunisch, SIAM J. Optim. 13, 2003). Gauss-Seidel has to carry forces
+along the whole robot instead, joint by joint.
 """
 
 from __future__ import annotations

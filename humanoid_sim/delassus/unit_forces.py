@@ -62,26 +62,23 @@ def unit_forces(
         at[found[s]] = s
     n = last - first
     Y = np.zeros((count, n))
+    force = np.empty(6)
     for i in range(n):
         row = first + i
         if rows.dofs[row] >= 0:
             k = rows.dofs[row]
             u = rows.wrenches[row, 0]
             Y[at[k], i] = u
-            g = -u * D_inverse[k]
-            h = H[k]
-            _inwards(
-                model, S, articulated, model.dof_parent[k],
-                g * h[0], g * h[1], g * h[2], g * h[3], g * h[4], g * h[5], at, i, Y,
-            )  # fmt: skip
+            g = u * D_inverse[k]
+            for r in range(6):
+                force[r] = -g * H[k, r]
+            _inwards(model.dof_parent, S, articulated, model.dof_parent[k], force, at, Y[:, i])
             continue
-        w = rows.wrenches[row]
-        _inwards(model, S, articulated, model.last_dof[rows.joint_a[row]], w[0], w[1], w[2], w[3], w[4], w[5], at, i, Y)
-        if rows.joint_b[row] > 0:
-            _inwards(
-                model, S, articulated, model.last_dof[rows.joint_b[row]],
-                -w[0], -w[1], -w[2], -w[3], -w[4], -w[5], at, i, Y,
-            )  # fmt: skip
+        for side in range(2):
+            joint = rows.joint_a[row] if side == 0 else rows.joint_b[row]
+            for r in range(6):
+                force[r] = rows.wrenches[row, r] if side == 0 else -rows.wrenches[row, r]
+            _inwards(model.dof_parent, S, articulated, model.last_dof[joint], force, at, Y[:, i])
     for i in range(n):
         if not columns[i]:
             continue
@@ -99,15 +96,16 @@ def unit_forces(
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
 def _inwards(
-    model: FlatModel, S: np.ndarray, articulated: ArticulatedInertia, k: int, f_0: float, f_1: float, f_2: float,
-    f_3: float, f_4: float, f_5: float, at: np.ndarray, i: int, Y: np.ndarray,
+    parents: np.ndarray, S: np.ndarray, articulated: ArticulatedInertia, k: int, force: np.ndarray, at: np.ndarray,
+    y: np.ndarray,
 ) -> None:  # fmt: skip
-    """Add what a wrench that has come to a coordinate k leaves for it and those before it, in column i of Y."""
+    """Add to y what a wrench that has come to a coordinate k, -1 for none, leaves for it and those before it."""
     H, D_inverse = articulated.H, articulated.D_inverse
+    f_0, f_1, f_2, f_3, f_4, f_5 = force[0], force[1], force[2], force[3], force[4], force[5]
     while k >= 0:
         s, h = S[k], H[k]
         u = s[0] * f_0 + s[1] * f_1 + s[2] * f_2 + s[3] * f_3 + s[4] * f_4 + s[5] * f_5
-        Y[at[k], i] += u
+        y[at[k]] += u
         g = u * D_inverse[k]
         f_0 -= g * h[0]
         f_1 -= g * h[1]
@@ -115,4 +113,4 @@ def _inwards(
         f_3 -= g * h[3]
         f_4 -= g * h[4]
         f_5 -= g * h[5]
-        k = model.dof_parent[k]
+        k = parents[k]

@@ -291,8 +291,9 @@ def _write_contacts(step: Step, order: np.ndarray, block: int, row: int, dt: flo
             blocks.compliance[row] = properties[5] / dt
             blocks.shifts[row] = points.gaps[i] / dt
         if points.corner[i]:
-            blocks.shifts[row + 1] = midpoint_shift(twists, motion.curvatures, a, b, x, frame[1], dt)
-            blocks.shifts[row + 2] = midpoint_shift(twists, motion.curvatures, a, b, x, frame[2], dt)
+            along_1 = midpoint_shift(twists, motion.curvatures, a, b, x, frame[1], dt)
+            along_2 = midpoint_shift(twists, motion.curvatures, a, b, x, frame[2], dt)
+            blocks.shifts[row + 1], blocks.shifts[row + 2] = along_1, along_2  # written once: what they share stays
         blocks.starts[block] = row
         block += 1
         row += 3

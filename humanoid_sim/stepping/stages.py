@@ -121,8 +121,8 @@ def respond(step: Step, dt: float) -> bool:
 
 
 @apart(error_model="numpy")
-def finish(step: Step, m: int, dt: float, max_iterations: int, deadline: float) -> int:
-    """Take penetrations back, move the configuration, remember the forces.
+def finish(step: Step, m: int, dt: float, max_iterations: int, deadline: float, may_have_sunk: bool) -> int:
+    """Take penetrations back if there may be any, move the configuration, remember the forces.
 
     Returns:
         -1 if all numbers of the state at the end are finite. Else nothing is remembered, and this is the first
@@ -134,7 +134,7 @@ def finish(step: Step, m: int, dt: float, max_iterations: int, deadline: float) 
     if wrong < 0:
         rows = groups.counts[2]
         velocity = state.v_new
-        if rows > 0:
+        if rows > 0 and may_have_sunk:
             wanted, forces = np.empty(rows), np.empty(rows)
             if correction_forces(step, dt, max_iterations, deadline, wanted, forces):
                 velocity = state.v_new.copy()
@@ -203,6 +203,6 @@ def advance(
             break
         free_motion(step, dt)
     remember_rest(step)
-    wrong = finish(step, m, dt, settings.max_iterations, mark + settings.budget - times[1])
+    wrong = finish(step, m, dt, settings.max_iterations, mark + settings.budget - times[1], not resting)
     times[2] += seconds(clock) - mark
     return wrong

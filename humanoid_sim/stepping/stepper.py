@@ -394,7 +394,7 @@ class Stepper:
         dt, max_iterations = self.settings.dt, self.settings.max_iterations
         deadline = seconds(self.clock.work) + budget
         if self._pinocchio is None:
-            return int(stages.finish(self._step, m, dt, max_iterations, deadline))
+            return int(stages.finish(self._step, m, dt, max_iterations, deadline, True))
         state, rows = self.state, int(self.groups.counts[2])
         wrong = int(first_not_finite(state.v_new))
         if wrong < 0:

@@ -41,7 +41,8 @@ def run(*, progress: bool = False) -> ExperimentResult:
     rows += [Row(f"{method}: time", "", 1e6 * seconds[method], "µs", wall_clock=True) for method in METHODS]
     for method in METHODS[1:]:
         ratio = seconds["unit_forces"] / seconds[method]
-        rows.append(Row(f"unit_forces / {method}: time", "6.5; ≥ 3", ratio, "", ratio >= 3.0, wall_clock=True))
+        # not judged: the thesis' ratio is that of an initial method that sends accelerations outwards, too
+        rows.append(Row(f"unit_forces / {method}: time", "6.5", ratio, "", wall_clock=True))
     chosen = case.chosen
     rows.append(Row("Chang–Khatib is chosen (1) or the new method (0)", "0", int(chosen), "", not chosen))
     return ExperimentResult("E5", "Delassus operator of a standing HRP-2", tuple(rows))

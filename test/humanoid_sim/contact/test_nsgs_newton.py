@@ -57,6 +57,16 @@ def test_easy_problems_are_left_to_the_sweeps() -> None:
     assert solve_contacts(problem, "nsgs_newton").iterations == 1
 
 
+def test_a_box_that_goes_on_as_before_takes_few_systems() -> None:
+    problem = box_problem(0.3)
+    before = solve_contacts(problem, "nsgs_newton", tolerance=1e-12)
+    later = ContactProblem(problem.W, 1.001 * problem.v_free, problem.mu)
+    begin = 1.01 * before.impulses
+    result = solve_contacts(later, "nsgs_newton", warm_start=begin, tolerance=1e-7)
+    assert result.iterations <= 2 < solve_contacts(later, "nsgs", warm_start=begin, tolerance=1e-7).iterations
+    assert conditions(later, result.impulses) < 1e-6
+
+
 def test_stopped_anywhere_it_keeps_to_its_limit() -> None:
     problem = stack(np.random.default_rng(1))
     residuals = []

@@ -10,9 +10,14 @@ from fixtures.random_tree import random_state, random_tree
 from numpy.testing import assert_allclose
 
 from humanoid_model import load_robot
-from humanoid_sim.dynamics.articulated_body import ArticulatedInertia, articulated_body, force_response
+from humanoid_sim.dynamics.articulated_body import (
+    ArticulatedInertia,
+    articulated_body,
+    biased_acceleration,
+    force_response,
+)
 from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
+from humanoid_sim.dynamics.tree_motion import TreeMotion, body_twists, move_tree
 
 
 def prepared(model: pin.Model, q: np.ndarray, v: np.ndarray) -> tuple[FlatModel, TreeMotion, ArticulatedInertia]:
@@ -48,6 +53,24 @@ def test_forward_dynamics(size: int, seed: int) -> None:
     assert_allclose(acceleration, expected, rtol=0.0, atol=1e-10 * max(np.abs(expected).max(), 1.0))
     again = pin.rnea(model, data, q, v, acceleration, external(model, data, wrenches))
     assert_allclose(again, tau, atol=1e-9 * max(np.abs(expected).max(), 1.0))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_another_velocity_needs_no_inertias_anew(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    model = random_tree(rng, 20)
+    q, v = random_state(model, rng)
+    other = random_state(model, rng)[1]
+    tau, wrenches = rng.normal(size=model.nv), rng.normal(size=(model.njoints, 6))
+    flat, motion, articulated = prepared(model, q, v)
+    acceleration = np.empty(model.nv)
+    articulated_body(flat, motion, tau, np.zeros(model.nv), wrenches, articulated, acceleration)
+    body_twists(flat, other, motion)
+    biased_acceleration(flat, motion, tau, wrenches, articulated, acceleration)
+    data = model.createData()
+    pin.forwardKinematics(model, data, q, other)
+    expected = pin.aba(model, data, q, other, tau, external(model, data, wrenches))
+    assert_allclose(acceleration, expected, rtol=0.0, atol=1e-10 * max(np.abs(expected).max(), 1.0))
 
 
 @pytest.mark.parametrize("seed", range(8))
