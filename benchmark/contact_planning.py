@@ -18,6 +18,7 @@ from typing import Any
 from contact_scenarios import (
     Scenario,
     backward_walk,
+    bip_over_bars,
     can_on_table,
     chair_to_standing,
     chosen_footholds,
@@ -28,6 +29,7 @@ from contact_scenarios import (
     sitting_with_glass,
     slabs_and_bars,
     step_with_rail,
+    talos_up_stairs,
     under_the_table,
 )
 from plan_picture import draw_plan
@@ -62,6 +64,8 @@ CASES: tuple[Case, ...] = (
     ("step with a rail", step_with_rail, lambda one: one.options),
     ("gap before a wall", gap_with_wall, lambda one: one.options),
     ("ladder", ladder, lambda one: one.options),
+    ("TALOS up the stairs", talos_up_stairs, lambda one: one.options),
+    ("BIP over bars", bip_over_bars, lambda one: one.options),
     ("under the table, guide only", partial(under_the_table, ()), lambda one: one.options),
 )
 

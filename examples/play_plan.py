@@ -88,7 +88,7 @@ def stairs() -> tuple[Scenario, dict[str, Any]]:
 def table() -> tuple[Scenario, dict[str, Any]]:
     """Crouch through under a table and stand up behind it."""
     scenario = under_the_table()
-    return scenario, scenario.options | {"stability_margin": MARGIN, "terms": _uncrossed(scenario)}
+    return scenario, scenario.options | {"terms": _uncrossed(scenario)}
 
 
 SCENARIOS: Mapping[str, Callable[[], tuple[Scenario, dict[str, Any]]]] = {

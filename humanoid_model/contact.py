@@ -11,6 +11,7 @@ from enum import IntEnum
 import numpy as np
 import pinocchio as pin
 
+from humanoid_model.convex_polygon import edges_cross
 from humanoid_model.value_equality import ValueEquality
 
 
@@ -147,13 +148,14 @@ class Stance:
         return Stance(tuple(c for c in self.contacts if c.location.name != location))
 
 
-def polygon_problem(vertices: np.ndarray) -> str | None:
+def polygon_problem(vertices: np.ndarray, convex: bool = True) -> str | None:
     """Say why points are no convex counter-clockwise outline; None when they are one.
 
     One point and two different points pass too: a point and an edge.
 
     Args:
         vertices: (k, 2).
+        convex: False allows inner corners.
     """
     following = np.roll(vertices, -1, axis=0)
     edges = following - vertices
@@ -165,6 +167,8 @@ def polygon_problem(vertices: np.ndarray) -> str | None:
     turns = edges[:, 0] * np.roll(edges[:, 1], -1) - edges[:, 1] * np.roll(edges[:, 0], -1)
     angles = np.arctan2(turns, np.einsum("ij,ij->i", edges, np.roll(edges, -1, axis=0)))
     # Left turns only, once around: a pentagram turns left everywhere but goes around twice.
-    if angles.min() < -1e-9 or abs(angles.sum() - 2 * math.pi) > 1e-6:
-        return "vertices are not a convex outline in counter-clockwise order"
+    if (convex and angles.min() < -1e-9) or abs(angles.sum() - 2 * math.pi) > 1e-6:
+        return f"vertices are not {'a convex' if convex else 'an'} outline in counter-clockwise order"
+    if not convex and edges_cross(vertices):
+        return "edges cross"
     return None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convex hulls of points in a plane, and how far inside them a point is."""
+"""Convex hulls of points in a plane, convex pieces of outlines, and how far inside a point is."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,59 @@ def polygon_margin(polygon: ArrayLike, point: ArrayLike) -> float:
         return -distance
     inside = all(_turn(a, b, p) >= 0.0 for a, b in zip(starts, ends, strict=True))
     return distance if inside else -distance
+
+
+def convex_pieces(outline: ArrayLike) -> list[NDArray[np.float64]]:
+    """Cut the inside of an outline into convex polygons, one more than it has inner corners at most.
+
+    At each inner corner the edge that comes to it is drawn on, to where it meets the outline.
+
+    Args:
+        outline: (k, 2) counter-clockwise corners; edges don't cross.
+
+    Returns:
+        (n, 2) counter-clockwise corners each.
+    """
+    corners = np.array(outline, dtype=float)
+    lengths = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
+    # An angle of 1e-9 rad, as the readers take a straight edge for one.
+    turns = [
+        _turn(corners[i - 2], corners[i - 1], corners[i]) / (lengths[i - 2] * lengths[i - 1])
+        for i in range(len(corners))
+    ]
+    if min(turns) > -RESOLUTION:
+        return [corners]
+    # The inner corner comes first.
+    corners = np.roll(corners, 1 - int(np.argmin(turns)), axis=0)
+    start, along = corners[0], corners[0] - corners[-1]
+    meets = []
+    for k in range(1, len(corners) - 1):
+        edge, away = corners[k + 1] - corners[k], corners[k] - start
+        across = along[0] * edge[1] - along[1] * edge[0]
+        if across:
+            t = (away[0] * edge[1] - away[1] * edge[0]) / across
+            share = (away[0] * along[1] - away[1] * along[0]) / across
+            if t > RESOLUTION and -RESOLUTION < share < 1 + RESOLUTION:
+                meets.append((t, k))
+    t, k = min(meets)
+    end = start + t * along
+    pieces = np.vstack([corners[: k + 1], end]), np.vstack([end, corners[k + 1 :]])
+    return [part for piece in pieces for part in convex_pieces(_apart(piece))]
+
+
+def edges_cross(outline: ArrayLike) -> bool:
+    """Return whether edges of an outline, (k, 2) corners, cross each other."""
+    edges = list(itertools.pairwise([*np.asarray(outline, dtype=float), np.asarray(outline, dtype=float)[0]]))
+    return any(
+        _turn(a, b, c) * _turn(a, b, d) < 0 > _turn(c, d, a) * _turn(c, d, b)
+        for (a, b), (c, d) in itertools.combinations(edges, 2)
+    )
+
+
+def _apart(corners: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Corners without those that are the same as the next one."""
+    gaps = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
+    return corners[gaps > RESOLUTION * max(float(np.abs(corners).max()), 1.0)]
 
 
 def polygon_area(polygon: ArrayLike) -> float:

@@ -13,6 +13,7 @@ import pinocchio as pin
 
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Surface, polygon_problem
+from humanoid_model.convex_polygon import convex_pieces
 from humanoid_model.description import (
     DEFAULT_COLOUR,
     MESH_COLLISIONS,
@@ -264,7 +265,7 @@ class SceneBuilder:
     # Touching ------------------------------------------------------------------------------------------
 
     def add_surface(self, name: str, fields: Fields, placement: pin.SE3, where: SceneField) -> None:
-        """Add a surface that may be touched.
+        """Add a surface that may be touched; of one with inner corners, its convex pieces, their names numbered.
 
         Args:
             name: of the surface.
@@ -275,16 +276,19 @@ class SceneBuilder:
         Raises:
             SceneError: a value can't be used.
         """
-        if any(name == surface.name for surface in self._surfaces):
-            raise where.fail(f"the name '{name}' is taken already", "Give each surface its own name")
         if "body" not in fields:
             raise where.fail("names no body", "Give the name of one of the scene's bodies")
         body = fields["body"].string([body.name for body in self._bodies])
         polygon = fields["polygon"].polygon(3) if "polygon" in fields else None
-        problem = None if polygon is None else polygon_problem(polygon)
+        problem = None if polygon is None else polygon_problem(polygon, convex=False)
         if problem:
             raise fields["polygon"].fail(problem, "List the corners once around, counter-clockwise")
-        self._surfaces.append(Surface(name, body, placement, polygon))
+        pieces = [None] if polygon is None else convex_pieces(polygon)
+        for number, piece in enumerate(pieces, start=1):
+            own = name if len(pieces) == 1 else f"{name}_{number}"
+            if any(own == surface.name for surface in self._surfaces):
+                raise where.fail(f"the name '{own}' is taken already", "Give each surface its own name")
+            self._surfaces.append(Surface(own, body, placement, piece))
 
     def add_loop(self, loop: LoopClosure, where: SceneField, *, where_it_is: bool) -> None:
         """Hold two bodies together; those that are welded don't touch each other, unless a later rule says so.

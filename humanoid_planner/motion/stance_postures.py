@@ -156,8 +156,14 @@ class StancePostures:
             self._distances[key] = self.collisions.task(stance, margin=clearance)
         return self._distances[key]
 
-    def clash(self, near: Stance, q: NDArray[np.float64]) -> str:
-        """Return what is too near or beyond its limit at a posture (nq,) near a stance; empty if nothing is."""
+    def clash(self, near: Stance, q: NDArray[np.float64], missed: float = _NEAR) -> str:
+        """Return what is too near or beyond its limit at a posture near a stance; empty if nothing is.
+
+        Args:
+            near: contacts that may be near.
+            q: (nq,) posture.
+            missed: by how much margins of distances may be missed [m].
+        """
         x, tree = self._move(q), self.kinematics.tree
         beyond = np.maximum(tree.lower - x, x - tree.upper)
         joint = int(np.argmax(beyond))
@@ -168,7 +174,7 @@ class StancePostures:
             return ""
         missing = distances.lower - distances.value(self._state)
         worst = int(np.argmax(missing))
-        return f"{distances.labels[worst]}: {1e3 * missing[worst]:.1f} mm too near" if missing[worst] > _NEAR else ""
+        return f"{distances.labels[worst]}: {1e3 * missing[worst]:.1f} mm too near" if missing[worst] > missed else ""
 
     def pulled(
         self, q: NDArray[np.float64], frames: Sequence[tuple[ContactLocation, pin.SE3]]

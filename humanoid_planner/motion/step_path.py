@@ -46,6 +46,8 @@ _REPAIRS = 12
 _OFF = (0.2, 0.4, 0.6, 0.8, 1.0)
 #: How far a body may sink into what it leaves or comes to [m].
 _SUNK = 5e-4
+#: By how much a searched posture may miss margins of distances [m]; the spline through it needs room.
+_EXACT = 1e-4
 #: Searches, each from other random numbers.
 _ATTEMPTS = 3
 #: Joints that a body is led by; with fewer its path would leave it no freedom.
@@ -142,7 +144,7 @@ def _search(
         return any(clear.gap(location, place, bodies) < gap for location, place in frames)
 
     def valid(q: Array) -> bool:
-        if all(postures.clash(near, q) for near in nears) or sunk(q, 0.5 * settings.approach):
+        if all(postures.clash(near, q, _EXACT) for near in nears) or sunk(q, 0.5 * settings.approach):
             return False
         return moving_forces(model, data, points, (q, still, still), efforts) is not None
 

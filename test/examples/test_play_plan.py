@@ -87,3 +87,14 @@ def test_it_rises_through_the_bridge(
     assert "bridge: the end is reached" in told
     assert "stands; 0.0" in told
     assert picture.stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_the_robot_goes_under_the_table_and_stands_up_behind_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All 67 steps, without a film."""
+    assert main(["table", str(tmp_path / "picture.png")]) == 0
+    told = capsys.readouterr().out
+    assert "verified: 0 violations" in told
+    assert "stands; 0.0" in told

@@ -7,11 +7,13 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.path import Path
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
-from humanoid_model.convex_polygon import convex_hull, polygon_area, polygon_margin
+from humanoid_model.contact import polygon_problem
+from humanoid_model.convex_polygon import convex_hull, convex_pieces, polygon_area, polygon_margin
 from humanoid_model.errors import InputError
 
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]])
@@ -85,3 +87,24 @@ def test_points_that_are_none_are_refused() -> None:
     for points in ([[0.0, math.nan]], [[1.0, 2.0, 3.0]]):
         with pytest.raises(InputError):
             convex_hull(points)
+
+
+def test_outlines_are_cut_into_convex_pieces_that_cover_each_point_once() -> None:
+    rng = np.random.default_rng(1)
+    for n in (4, 6, 9, 15):
+        for _ in range(10):
+            angles = 2 * np.pi * (np.arange(n) + rng.uniform(0.1, 0.9, n)) / n
+            star = rng.uniform(0.3, 1.0, n)[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+            pieces = convex_pieces(star)
+            assert all(polygon_problem(piece) is None for piece in pieces)
+            assert sum(polygon_area(piece) for piece in pieces) == pytest.approx(polygon_area(star))
+            points = rng.uniform(-1.0, 1.0, (200, 2))
+            within = sum(Path(piece).contains_points(points).astype(int) for piece in pieces)
+            np.testing.assert_array_equal(within, Path(star).contains_points(points).astype(int))
+
+
+def test_an_outline_in_the_shape_of_an_l_becomes_two_rectangles() -> None:
+    pieces = convex_pieces([[0, 0], [3, 0], [3, 1], [1, 1], [1, 2], [0, 2]])
+    assert sorted(polygon_area(piece) for piece in pieces) in ([1.0, 3.0], [2.0, 2.0])
+    assert [len(piece) for piece in pieces] == [4, 4]
+    assert len(convex_pieces(SQUARE)) == 1

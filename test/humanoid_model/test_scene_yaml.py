@@ -11,6 +11,7 @@ import pytest
 from fixtures.scene_files import ONE_LINK_URDF, TETRAHEDRON_WRL
 from numpy.testing import assert_allclose, assert_array_equal
 
+from humanoid_model.convex_polygon import polygon_area
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
 from humanoid_model.errors import InputError, RobotError, SceneError
 from humanoid_model.scene import DEFAULT_TIME_STEP, PairRule, Scene
@@ -124,6 +125,16 @@ def test_what_is_left_out(folder: Path) -> None:
     assert scene.bodies[0].placement_world_body == pin.SE3.Identity()
     assert scene.pairs("ball", "ball").friction == 0.4
     assert scene.surfaces == scene.robots == scene.rules == ()
+
+
+def test_a_surface_with_an_inner_corner_becomes_convex_ones(folder: Path) -> None:
+    path = folder / "corner.yaml"
+    shape = "[[0, 0], [3, 0], [3, 1], [1, 1], [1, 2], [0, 2]]"
+    path.write_text(BALL + f"surfaces:\n  s: {{body: ball, polygon: {shape}, xyz: [0, 0, 1]}}")
+    first, second = read_scene_yaml(path).surfaces
+    assert (first.name, second.name, first.body) == ("s_1", "s_2", "ball")
+    assert first.placement_body_surface.translation[2] == second.placement_body_surface.translation[2] == 1.0
+    assert polygon_area(first.polygon) + polygon_area(second.polygon) == pytest.approx(4.0)
 
 
 def test_camera_turned_and_camera_that_looks_straight_down(folder: Path) -> None:
@@ -258,7 +269,11 @@ BAD = {
     ),
     "clockwise polygon": (
         BALL + "surfaces:\n  s: {body: ball, polygon: [[0, 0], [0, 1], [1, 0]]}",
-        4, "surfaces.s.polygon", "not a convex outline in counter-clockwise order", "once around",
+        4, "surfaces.s.polygon", "not an outline in counter-clockwise order", "once around",
+    ),
+    "polygon whose edges cross": (
+        BALL + "surfaces:\n  s: {body: ball, polygon: [[0, 0], [3, 0], [3, 2], [1, -1], [1, 1], [0, 1]]}",
+        4, "surfaces.s.polygon", "edges cross", "once around",
     ),
     "polygon of two corners": (
         BALL + "surfaces:\n  s: {body: ball, polygon: [[0, 0], [0, 1]]}",

@@ -7,11 +7,13 @@ import pytest
 
 from benchmark.contact_scenarios import (
     backward_walk,
+    bip_over_bars,
     chair_to_standing,
     gap_with_wall,
     ladder,
     sitting_with_glass,
     step_with_rail,
+    talos_up_stairs,
     under_the_table,
 )
 from humanoid_planner.contacts import PlanLimits, plan_contacts, verify_plan
@@ -74,7 +76,7 @@ def test_potentials_of_bodies_lead_under_the_table_where_the_guide_alone_does_no
     case = under_the_table()
     plan = plan_contacts(*case.arguments, **case.options, max_nodes=400)
     assert plan.success, plan.explanation
-    verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures)
+    verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
     assert verdict.success, verdict.violations
     heads = np.array([frame(case.robot, q, "HEAD_LINK1").translation for q in plan.postures])
     under = (heads[:, 0] > 0.65) & (heads[:, 0] < 1.35)
@@ -109,6 +111,26 @@ def test_a_step_of_thirty_centimetres_with_a_hand_on_the_rail():
     held = held_in(plan)
     assert held[0] == {("left_sole", "floor"), ("right_sole", "floor")}
     assert held[-1] == {("left_sole", "step"), ("right_sole", "step"), ("right_hand_fingers", "rail")}
+
+
+def test_bip_steps_over_bars_by_the_same_code():
+    case = bip_over_bars()
+    plan = plan_contacts(*case.arguments, **case.options, seed=0, max_nodes=60)
+    assert plan.success, plan.explanation
+    verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
+    assert verdict.success, verdict.violations
+    assert {contact.surface.name for stance in plan.stances for contact in stance.contacts} >= {"slab_1", "slab_3"}
+
+
+@pytest.mark.slow
+def test_talos_climbs_the_stairs_by_the_same_code():
+    pytest.importorskip("example_robot_data")
+    case = talos_up_stairs()
+    plan = plan_contacts(*case.arguments, **case.options, seed=0, max_nodes=120)
+    assert plan.success, plan.explanation
+    verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
+    assert verdict.success, verdict.violations
+    assert frame(case.robot, plan.postures[-1], "base_link").translation[2] > 1.5
 
 
 @pytest.mark.slow
