@@ -25,6 +25,8 @@ _STARTS = ((1, 0, 0), (0, 8, 0), (0, 0, 2), (1, 0, 32), (0, 0, 16), (0, 15, 0), 
 iterations of interior points, sweeps."""
 _MANY = 120
 """With more contacts than this there is one start: sweeps do the rest, their number is bounded."""
+_MOST_BODIES = 500
+"""The elimination keeps a table of pairs of bodies; larger groups are swept, so that memory grows with the contacts."""
 
 
 @apart(error_model="numpy")
@@ -77,7 +79,8 @@ def solve_by_bodies(step: Step, group: int, v_free: np.ndarray, f: np.ndarray, s
     v, residuals, mu = blocks.velocities[begin:end], groups.residuals[group], blocks.parameters[first:last]
     tolerance, most, deadline = settings.tolerance, settings.max_iterations, settings.deadline
     iterations = 0
-    if groups.offsets[group] == FREE_BODIES and settings.newton and most > 1:  # else a sweep, as without time
+    few = count <= _MOST_BODIES
+    if few and groups.offsets[group] == FREE_BODIES and settings.newton and most > 1:  # else a sweep, as without time
         place, order = np.empty((count, count), dtype=np.int64), np.empty(count, dtype=np.int64)
         first_neighbours, neighbours = np.empty(count + 1, dtype=np.int64), np.empty(count * count, dtype=np.int64)
         size = order_elimination(sides, place, order, first_neighbours, neighbours)

@@ -51,7 +51,7 @@ def test_what_is_imported_is_required():
     required = pinned("requirements.txt")
     required_by_tests = required | pinned("requirements-test.txt")
     distributions = {**packages_distributions(), **DISTRIBUTIONS}
-    own = {*packages(), "test", "ground", "fixtures", "mutations", "examples", "benchmark"}
+    own = {*packages(), "test", "ground", "fixtures", "mutations", "examples", "benchmark", "notebooks"}
     missing = set()
     files = [(path, required) for name in packages() for path in sorted((ROOT / name).rglob("*.py"))]
     files += [(path, required) for path in sorted((ROOT / "examples").rglob("*.py"))]

@@ -18,7 +18,11 @@ LIBRARIES = (
 )
 DISTRIBUTION = {"pinocchio": "pin", "coal": "pin", "llvmlite": "numba", "yaml": "pyyaml", "PIL": "pillow"}
 """What brings a module of another name."""
-BEHIND_A_CHECK = {"humanoid_planner/gait/": "casadi", "humanoid_planner/optimisation/ipopt.py": "casadi"}
+BEHIND_A_CHECK = {
+    "humanoid_planner/gait/": "casadi",
+    "humanoid_planner/optimisation/ipopt.py": "casadi",
+    "humanoid_studies/lifting/": "casadi",
+}
 """Imported only where `optional_library` has found it: test/humanoid_model/test_optional_library.py."""
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
