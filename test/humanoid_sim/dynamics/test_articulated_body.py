@@ -62,13 +62,15 @@ def test_another_velocity_needs_no_inertias_anew(seed: int) -> None:
     q, v = random_state(model, rng)
     other = random_state(model, rng)[1]
     tau, wrenches = rng.normal(size=model.nv), rng.normal(size=(model.njoints, 6))
+    armature = rng.uniform(0.0, 0.5, model.nv)  # without, the inertia's condition costs digits
     flat, motion, articulated = prepared(model, q, v)
     acceleration = np.empty(model.nv)
-    articulated_body(flat, motion, tau, np.zeros(model.nv), wrenches, articulated, acceleration)
+    articulated_body(flat, motion, tau, armature, wrenches, articulated, acceleration)
     body_twists(flat, other, motion)
     biased_acceleration(flat, motion, tau, wrenches, articulated, acceleration)
     data = model.createData()
     pin.forwardKinematics(model, data, q, other)
+    model.armature = armature
     expected = pin.aba(model, data, q, other, tau, external(model, data, wrenches))
     assert_allclose(acceleration, expected, rtol=0.0, atol=1e-10 * max(np.abs(expected).max(), 1.0))
 
