@@ -333,7 +333,8 @@ class ViewerNode(AnsweringNode):
             self._draw()
 
     def _draw(self) -> None:
-        self._drawn_at = time.monotonic()
+        # Where the last one was due: one that came late doesn't cost the next.
+        self._drawn_at = max(self._drawn_at + LIVE_PERIOD, time.monotonic() - LIVE_PERIOD)
         self._answer_requests()
         self._keep_pace()
         fresh, self._fresh = self._fresh, {}
@@ -363,6 +364,7 @@ class ViewerNode(AnsweringNode):
             self._plans.update(time.monotonic())
             self._mechanisms.update(time.monotonic())
             self._show_grid()
+        self.page.server.flush()  # else two drawings may fall into one of viser's own sixtieths of a second
         if not self._aimed:
             self._aim()
 
