@@ -63,11 +63,13 @@ def processor_time(pid: int) -> float:
 def drag(page: CountingClient, node: str, hold: np.ndarray, radius: float, seconds: float) -> None:
     """Hold a body and move the pointer on a circle."""
     start = time.monotonic()
-    for step in range(round(seconds * POINTER)):
+    steps = round(seconds * POINTER)
+    for step in range(steps):
         angle = 2.0 * np.pi * step / POINTER / 2.0  # a round in two seconds
         to = hold + radius * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.5 * np.sin(angle)])
+        phase = "start" if step == 0 else "update" if step < steps - 1 else "end"
         page.send(
-            "SceneNodeDragMessage", phase="update" if step else "start", name=node, instance_index=None,
+            "SceneNodeDragMessage", phase=phase, name=node, instance_index=None,
             start_position=hold.tolist(), start_screen_pos=(0.5, 0.5), end_position=to.tolist(),
             end_screen_pos=(0.5, 0.5), button="left", modifier=None,
         )  # fmt: skip

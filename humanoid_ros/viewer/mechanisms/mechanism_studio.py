@@ -285,7 +285,7 @@ class MechanismStudio:
         for tool in [*self._handles]:
             self._set_mode(tool, FOLLOWS)
         self._name, self._drag, self._state, self._bodies, self._framed = name, None, None, None, False
-        self._in_the_way = ()
+        self._in_the_way, self._commanded_at = (), -np.inf  # what is in the way now was in the way of another one
         shown = self._mechanism
         if self._phantom is not None:
             self._phantom.remove()
