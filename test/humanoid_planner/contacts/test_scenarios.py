@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scenarios of chapters 6 and 7, planned, and looked at by the verifier, which shares nothing with the planner."""
 
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -16,6 +18,7 @@ from benchmark.contact_scenarios import (
     talos_up_stairs,
     under_the_table,
 )
+from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_planner.contacts import PlanLimits, plan_contacts, verify_plan
 
 #: What plans with a margin of 1 cm are held to.
@@ -124,7 +127,8 @@ def test_bip_steps_over_bars_by_the_same_code():
 
 @pytest.mark.slow
 def test_talos_climbs_the_stairs_by_the_same_code():
-    pytest.importorskip("example_robot_data")
+    if resolve_mesh_path("package://example-robot-data/package.xml", Path()) is None:
+        pytest.skip("example-robot-data is not installed")
     case = talos_up_stairs()
     plan = plan_contacts(*case.arguments, **case.options, seed=0, max_nodes=120)
     assert plan.success, plan.explanation
