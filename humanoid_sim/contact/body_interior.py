@@ -17,7 +17,15 @@ from humanoid_sim.contact.block_nsgs import CONTACT, block_natural_map, law_resi
 from humanoid_sim.contact.body_newton import BodyGraph, Linearised, factor_system, inverse, solve_system
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
-from humanoid_sim.contact.interior_point import BOUNDARY, TIE, jordan_divide, longest_step, nesterov_todd
+from humanoid_sim.contact.cone_path import (
+    add_de_saxce,
+    aim,
+    centring,
+    complete_step,
+    scale_cones,
+    scale_contact,
+    start_path,
+)
 from humanoid_sim.delassus.body_operator import BodyOperator, operator_velocity
 
 _STALL = 20
@@ -38,30 +46,25 @@ def body_interior(
     """
     m, n = mu.size, 3 * mu.size
     starts, kinds, parents, diagonal = np.arange(m + 1) * 3, np.full(m, CONTACT), np.arange(m), np.empty(n)
-    P, x, y = np.empty(n), np.zeros(n), np.zeros(n)  # as in interior_point
+    P = np.empty(n)
     size = 0.0
     for i in range(m):
         k = 3 * i
-        block, frictional = operator.diagonal[i], mu[i] > 0.0
-        mean = block[0, 0] if not frictional else (block[0, 0] / mu[i] ** 2 + block[1, 1] + block[2, 2]) / 3.0
-        P[k] = (mu[i] if frictional else 1.0) * math.sqrt(mean)
-        P[k + 1] = P[k + 2] = math.sqrt(mean) if frictional else 0.0
+        block = operator.diagonal[i]
+        scale_contact(block, mu[i], P[k : k + 3])
         for r in range(3):
             diagonal[k + r] = block[r, r]
             if P[k + r] > 0.0:
                 size = max(size, abs(v_free[k + r]) / P[k + r])
     operator_velocity(operator, v_free, f, v)
     best, best_residual = f.copy(), block_natural_map(diagonal, v_free, starts, kinds, mu, parents, f, v)
-    x[::3] = size
-    y[::3] = size
-    scaling, root, inner = np.zeros((m, 3, 3)), np.zeros((m, 3, 3)), np.empty((3, 3))
+    path = start_path(P, size)
+    x, y, dx, dy, scaling, inner = path.x, path.y, path.dx, path.dy, path.scaling, np.empty((3, 3))
     laws = Linearised(
         np.empty((m, 3, 3)), np.empty((m, 3, 3)), np.zeros((m, 3, 3)), np.zeros((m, 3, 3)), np.empty(m),
         np.zeros(m, dtype=np.bool_),
     )  # fmt: skip
-    rhs, psi, lam, dx, dy = np.empty(n), np.empty(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    defect, target, part, other = np.empty(n), np.zeros(n), np.empty(3), np.empty(3)
-    trial = np.zeros(n)
+    psi, trial = np.empty(n), np.zeros(n)
     for r in range(0, n, 3):
         trial[r] = x[r] / P[r]
     operator_velocity(operator, v_free, trial, v)
@@ -77,88 +80,38 @@ def body_interior(
             if now + 2.0 * lasts > deadline:
                 break
         iteration += 1
-        gap, power = 0.0, 0.0
+        gap = scale_cones(path)
+        for r in range(n):
+            path.defect[r] = y[r] - v[r] / P[r] if P[r] > 0.0 else 0.0
+        power = add_de_saxce(path)
         for i in range(m):
             k = 3 * i
-            if P[k + 1] > 0.0:
-                nesterov_todd(x[k : k + 3], y[k : k + 3], scaling[i], root[i])
-            else:
-                scaling[i, 0, 0] = y[k] / x[k]
-                scaling[i, 1, 1] = scaling[i, 2, 2] = 1.0
-                root[i, 0, 0] = math.sqrt(scaling[i, 0, 0])
-                root[i, 1, 1] = root[i, 2, 2] = 1.0
-            for r in range(3):
-                lam[k + r] = root[i, r, 0] * x[k] + root[i, r, 1] * x[k + 1] + root[i, r, 2] * x[k + 2]
-                gap += x[k + r] * y[k + r]
-                defect[k + r] = y[k + r] - v[k + r] / P[k + r] if P[k + r] > 0.0 else 0.0
-            if P[k + 1] > 0.0:
-                defect[k] -= math.hypot(y[k + 1], y[k + 2])  # De Saxcé's term
-            for r in range(3):
-                power += x[k] * abs(defect[k + r])
             if P[k + 1] > 0.0:  # the contact's block for forces
                 for r in range(3):
-                    for s in range(3):
-                        inner[r, s] = P[k + r] * scaling[i, r, s] * P[k + s]
+                    for c in range(3):
+                        inner[r, c] = P[k + r] * scaling[i, r, c] * P[k + c]
                     inner[r, r] += operator.compliance[k + r]
                 inverse(inner, laws.E_inverse[i])
             else:
                 laws.E_inverse[i, 0, 0] = 1.0 / (P[k] * scaling[i, 0, 0] * P[k] + operator.compliance[k])
             for r in range(3):
-                for s in range(3):
-                    laws.S[i, r, s] = laws.E_inverse[i, r, s]
-        gap /= m
+                for c in range(3):
+                    laws.S[i, r, c] = laws.E_inverse[i, r, c]
         if not factor_system(operator.sides, graph, laws):
             break
         sigma, alpha = 0.0, 0.0
         for stage in range(2):  # predictor towards the boundary, corrector towards the central path
-            for i in range(m):
-                k = 3 * i
-                centre = lam[k : k + 3]
-                if stage == 0:  # lam \ (-lam o lam)
-                    for r in range(3):
-                        target[k + r] = -centre[r]
-                else:
-                    # -lam o lam + sigma gap e - (root^-1 dy) o (root dx), with root^-1 dy = target - root dx
-                    for r in range(3):
-                        part[r] = root[i, r, 0] * dx[k] + root[i, r, 1] * dx[k + 1] + root[i, r, 2] * dx[k + 2]
-                    for r in range(3):
-                        other[r] = target[k + r] - part[r]
-                    if P[k + 1] > 0.0:
-                        first = part[0] * other[0] + part[1] * other[1] + part[2] * other[2]
-                        second = part[0] * other[1] + other[0] * part[1]
-                        third = part[0] * other[2] + other[0] * part[2]
-                        part[0] = sigma * gap - first
-                        part[1] = -second
-                        part[2] = -third
-                        jordan_divide(centre, part, other)
-                        for r in range(3):
-                            target[k + r] = other[r] - centre[r]
-                    else:
-                        target[k] = (sigma * gap - part[0] * other[0]) / centre[0] - centre[0]
-                for r in range(3):
-                    rhs[k + r] = defect[k + r] + (
-                        root[i, r, 0] * target[k] + root[i, r, 1] * target[k + 1] + root[i, r, 2] * target[k + 2]
-                    )
+            aim(path, stage, sigma * gap)
             for r in range(n):
-                psi[r] = -P[r] * rhs[r]
+                psi[r] = -P[r] * path.rhs[r]
             if not solve_system(operator.sides, graph, laws, psi, dx):
                 alpha = np.nan
                 break
             for r in range(n):
                 dx[r] *= P[r]
-            alpha = 1.0 / BOUNDARY
-            for i in range(m):
-                k = 3 * i
-                for r in range(3):  # dy = root target - scaling dx
-                    dy[k + r] = 0.0
-                    for c in range(3):
-                        dy[k + r] += root[i, r, c] * target[k + c] - scaling[i, r, c] * dx[k + c]
-                alpha = min(alpha, longest_step(x[k : k + 3], dx[k : k + 3]))
-                alpha = min(alpha, longest_step(y[k : k + 3], dy[k : k + 3]))
-            alpha *= BOUNDARY
+            alpha = complete_step(path)
             if stage == 0:
-                # No nearer to the boundary than the term of De Saxcé is known: it has to settle meanwhile.
-                sigma = min(1.0, max((1.0 - alpha) ** 3, 1e-4, TIE * power / (gap * m)))
+                sigma = centring(alpha, power, gap, m)
         for r in range(n):
             x[r] += alpha * dx[r]
             y[r] += alpha * dy[r]

@@ -15,72 +15,24 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
 from humanoid_sim.contact.cone import contact_residuals, copy_vector
+from humanoid_sim.contact.cone_path import (
+    add_de_saxce,
+    aim,
+    centring,
+    complete_step,
+    scale_cones,
+    scale_contact,
+    start_path,
+)
 from humanoid_sim.dynamics.articulated_body import FAST
 
-BOUNDARY = 0.995
-"""Share of the way to the cone's boundary that a step may go."""
-TIE = 0.1
-"""Share of the power that the change of De Saxcé's term amounts to, below which complementarity isn't pressed."""
 _STALL = 40
 """Iterations without a better residual after which the method ends: rounding leaves no more to gain."""
 _MIN_PIVOT = 1e-14
 """Relative to the diagonal; smaller ones are rounding, of forces that only shift along self-stresses."""
-
-
-@njit(cache=True, error_model="numpy")
-def nesterov_todd(x: np.ndarray, y: np.ndarray, scaling: np.ndarray, root: np.ndarray) -> None:
-    r"""Nesterov-Todd scaling of two points inside the second-order cone of dimension 3.
-
-    Args:
-        x: shape (3,).
-        y: shape (3,).
-        scaling: receives the symmetric positive definite :math:`\Theta` with :math:`\Theta x = y`, shape (3, 3).
-        root: receives its symmetric square root, shape (3, 3).
-    """
-    size_x = math.sqrt(max((x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2])), 1e-300))
-    size_y = math.sqrt(max((y[0] - math.hypot(y[1], y[2])) * (y[0] + math.hypot(y[1], y[2])), 1e-300))
-    dot = (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) / (size_x * size_y)
-    gamma = math.sqrt(0.5 * (1.0 + dot))
-    w = np.empty(3)
-    w[0] = 0.5 / gamma * (y[0] / size_y + x[0] / size_x)
-    w[1] = 0.5 / gamma * (y[1] / size_y - x[1] / size_x)
-    w[2] = 0.5 / gamma * (y[2] / size_y - x[2] / size_x)
-    square = size_y / size_x
-    beta = math.sqrt(square)
-    half = 1.0 / math.sqrt(2.0 * (w[0] + 1.0))
-    u_0, u_1, u_2 = (w[0] + 1.0) * half, w[1] * half, w[2] * half
-    u = (u_0, u_1, u_2)
-    for r in range(3):
-        for c in range(3):
-            scaling[r, c] = square * 2.0 * w[r] * w[c]
-            root[r, c] = beta * 2.0 * u[r] * u[c]
-        sign = 1.0 if r == 0 else -1.0
-        scaling[r, r] -= sign * square
-        root[r, r] -= sign * beta
-
-
-@njit(cache=True, error_model="numpy")
-def longest_step(x: np.ndarray, d: np.ndarray) -> float:
-    """Largest step along d that keeps x in the second-order cone; infinity where there is no end."""
-    a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
-    b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]
-    c = (x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2]))
-    step = np.inf
-    discriminant = b * b - a * c
-    if discriminant >= 0.0:
-        # roots of a t^2 + 2 b t + c without cancellation
-        q = -(b + math.copysign(math.sqrt(discriminant), b))
-        if a != 0.0 and q / a > 0.0:
-            step = q / a
-        if q != 0.0 and c / q > 0.0:
-            step = min(step, c / q)
-    if d[0] < 0.0:
-        step = min(step, -x[0] / d[0])
-    return step
 
 
 @apart(error_model="numpy", fastmath=FAST)
@@ -131,16 +83,6 @@ def _substitute(L: np.ndarray, n: int, b: np.ndarray) -> None:
             b[j] -= L[r, j] * b[r]
 
 
-@njit(cache=True, error_model="numpy")
-def jordan_divide(x: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
-    """Solve x o out = r in the Jordan algebra of the second-order cone."""
-    determinant = (x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2]))
-    dot = x[1] * r[1] + x[2] * r[2]
-    out[0] = (x[0] * r[0] - dot) / determinant
-    for c in range(1, 3):
-        out[c] = (r[c] - out[0] * x[c]) / x[0]
-
-
 @apart(error_model="numpy")
 def interior_point(
     W: np.ndarray,
@@ -178,13 +120,8 @@ def interior_point(
     # Variables in which every cone is the standard one and every block of the operator about 1:
     # x = P f, y = P^-1 (v + mu s n), P = diag(mu, 1, 1) / d. Without friction only the first of the three remains.
     P = np.empty(n)
-    for i in range(m):
-        k = 3 * i
-        frictional = mu[i] > 0.0
-        block = W[k, k] if not frictional else (W[k, k] / mu[i] ** 2 + W[k + 1, k + 1] + W[k + 2, k + 2]) / 3.0
-        d = math.sqrt(block)
-        P[k] = (mu[i] if frictional else 1.0) * d
-        P[k + 1] = P[k + 2] = d if frictional else 0.0
+    for k in range(0, n, 3):
+        scale_contact(W[k : k + 3, k : k + 3], mu[k // 3], P[k : k + 3])
     H = np.empty((n, n))
     q = np.empty(n)
     size = 0.0
@@ -194,104 +131,34 @@ def interior_point(
         size = max(size, abs(q[r]))
         for c in range(n):
             H[r, c] = W[r, c] * inverse_r / P[c] if P[c] > 0.0 else 0.0
-    x = np.zeros(n)
-    y = np.zeros(n)
-    x[::3] = size
-    y[::3] = size
-
-    scaling = np.zeros((m, 3, 3))
-    root = np.zeros((m, 3, 3))
+    path = start_path(P, size)
+    x, y, dx, dy = path.x, path.y, path.dx, path.dy
     K = np.empty((n, n))
-    rhs = np.empty(n)
-    lam = np.zeros(n)
-    dx = np.zeros(n)
-    dy = np.zeros(n)
-    defect = np.empty(n)
-    target = np.zeros(n)
-    part = np.empty(3)
-    other = np.empty(3)
     iteration = 0
     stalled = 0
     while iteration < max_iterations and stalled < _STALL:
         iteration += 1
-        gap = 0.0
-        for i in range(m):
-            k = 3 * i
-            if P[k + 1] > 0.0:
-                nesterov_todd(x[k : k + 3], y[k : k + 3], scaling[i], root[i])
-            else:
-                scaling[i, 0, 0] = y[k] / x[k]
-                scaling[i, 1, 1] = scaling[i, 2, 2] = 1.0
-                root[i, 0, 0] = math.sqrt(scaling[i, 0, 0])
-                root[i, 1, 1] = root[i, 2, 2] = 1.0
-            for r in range(3):
-                lam[k + r] = root[i, r, 0] * x[k] + root[i, r, 1] * x[k + 1] + root[i, r, 2] * x[k + 2]
-                gap += x[k + r] * y[k + r]
-        gap /= m
+        gap = scale_cones(path)
         for r in range(n):
             value = y[r] - q[r]
             for c in range(n):
                 value -= H[r, c] * x[c]
                 K[r, c] = H[r, c]
-            defect[r] = value
-        power = 0.0
+            path.defect[r] = value
+        power = add_de_saxce(path)
         for i in range(m):
-            k = 3 * i
-            if P[k + 1] > 0.0:
-                defect[k] -= math.hypot(y[k + 1], y[k + 2])  # De Saxcé's term
-            else:
-                defect[k + 1] = defect[k + 2] = 0.0
             for r in range(3):
-                power += x[k] * abs(defect[k + r])
                 for c in range(3):
-                    K[k + r, k + c] += scaling[i, r, c]
+                    K[3 * i + r, 3 * i + c] += path.scaling[i, r, c]
         _factor(K, n)
-        sigma = 0.0
+        sigma, alpha = 0.0, 0.0
         for stage in range(2):  # predictor towards the boundary, corrector towards the central path
-            for i in range(m):
-                k = 3 * i
-                centre = lam[k : k + 3]
-                if stage == 0:  # lam \ (-lam o lam)
-                    for r in range(3):
-                        target[k + r] = -centre[r]
-                else:
-                    # -lam o lam + sigma gap e - (root^-1 dy) o (root dx), with root^-1 dy = target - root dx
-                    for r in range(3):
-                        part[r] = root[i, r, 0] * dx[k] + root[i, r, 1] * dx[k + 1] + root[i, r, 2] * dx[k + 2]
-                    for r in range(3):
-                        other[r] = target[k + r] - part[r]
-                    if P[k + 1] > 0.0:
-                        first = part[0] * other[0] + part[1] * other[1] + part[2] * other[2]
-                        second = part[0] * other[1] + other[0] * part[1]
-                        third = part[0] * other[2] + other[0] * part[2]
-                        part[0] = sigma * gap - first
-                        part[1] = -second
-                        part[2] = -third
-                        jordan_divide(centre, part, other)
-                        for r in range(3):
-                            target[k + r] = other[r] - centre[r]
-                    else:
-                        target[k] = (sigma * gap - part[0] * other[0]) / centre[0] - centre[0]
-                for r in range(3):
-                    rhs[k + r] = defect[k + r] + (
-                        root[i, r, 0] * target[k] + root[i, r, 1] * target[k + 1] + root[i, r, 2] * target[k + 2]
-                    )
-            for r in range(n):
-                dx[r] = rhs[r]
+            aim(path, stage, sigma * gap)
+            copy_vector(path.rhs, dx)
             _substitute(K, n, dx)
-            alpha = 1.0 / BOUNDARY
-            for i in range(m):
-                k = 3 * i
-                for r in range(3):  # dy = root target - scaling dx
-                    dy[k + r] = 0.0
-                    for c in range(3):
-                        dy[k + r] += root[i, r, c] * target[k + c] - scaling[i, r, c] * dx[k + c]
-                alpha = min(alpha, longest_step(x[k : k + 3], dx[k : k + 3]))
-                alpha = min(alpha, longest_step(y[k : k + 3], dy[k : k + 3]))
-            alpha *= BOUNDARY
+            alpha = complete_step(path)
             if stage == 0:
-                # No nearer to the boundary than the term of De Saxcé is known: it has to settle meanwhile.
-                sigma = min(1.0, max((1.0 - alpha) ** 3, 1e-4, TIE * power / (gap * m)))
+                sigma = centring(alpha, power, gap, m)
         for r in range(n):
             x[r] += alpha * dx[r]
             y[r] += alpha * dy[r]

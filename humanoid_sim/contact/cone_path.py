@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of interior-point methods on Coulomb's cones: scaling, predictor, corrector, and how far they may go.
+
+What :mod:`humanoid_sim.contact.interior_point` and :mod:`humanoid_sim.contact.body_interior` share; their linear
+systems differ.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+_BOUNDARY = 0.995
+"""Share of the way to the cone's boundary that a step may go."""
+_TIE = 0.1
+"""Share of the power that the change of De Saxcé's term amounts to, below which complementarity isn't pressed."""
+
+
+@njit(cache=True, error_model="numpy")
+def nesterov_todd(x: np.ndarray, y: np.ndarray, scaling: np.ndarray, root: np.ndarray) -> None:
+    r"""Nesterov-Todd scaling of two points inside the second-order cone of dimension 3.
+
+    Args:
+        x: shape (3,).
+        y: shape (3,).
+        scaling: receives the symmetric positive definite :math:`\Theta` with :math:`\Theta x = y`, shape (3, 3).
+        root: receives its symmetric square root, shape (3, 3).
+    """
+    size_x = math.sqrt(max((x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2])), 1e-300))
+    size_y = math.sqrt(max((y[0] - math.hypot(y[1], y[2])) * (y[0] + math.hypot(y[1], y[2])), 1e-300))
+    dot = (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) / (size_x * size_y)
+    gamma = math.sqrt(0.5 * (1.0 + dot))
+    w = np.empty(3)
+    w[0] = 0.5 / gamma * (y[0] / size_y + x[0] / size_x)
+    w[1] = 0.5 / gamma * (y[1] / size_y - x[1] / size_x)
+    w[2] = 0.5 / gamma * (y[2] / size_y - x[2] / size_x)
+    square = size_y / size_x
+    beta = math.sqrt(square)
+    half = 1.0 / math.sqrt(2.0 * (w[0] + 1.0))
+    u_0, u_1, u_2 = (w[0] + 1.0) * half, w[1] * half, w[2] * half
+    u = (u_0, u_1, u_2)
+    for r in range(3):
+        for c in range(3):
+            scaling[r, c] = square * 2.0 * w[r] * w[c]
+            root[r, c] = beta * 2.0 * u[r] * u[c]
+        sign = 1.0 if r == 0 else -1.0
+        scaling[r, r] -= sign * square
+        root[r, r] -= sign * beta
+
+
+@njit(cache=True, error_model="numpy")
+def _longest_step(x: np.ndarray, d: np.ndarray) -> float:
+    """Largest step along d that keeps x in the second-order cone; infinity where there is no end."""
+    a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
+    b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]
+    c = (x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2]))
+    step = np.inf
+    discriminant = b * b - a * c
+    if discriminant >= 0.0:
+        # roots of a t^2 + 2 b t + c without cancellation
+        q = -(b + math.copysign(math.sqrt(discriminant), b))
+        if a != 0.0 and q / a > 0.0:
+            step = q / a
+        if q != 0.0 and c / q > 0.0:
+            step = min(step, c / q)
+    if d[0] < 0.0:
+        step = min(step, -x[0] / d[0])
+    return step
+
+
+@njit(cache=True, error_model="numpy")
+def _jordan_divide(x: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
+    """Solve x o out = r in the Jordan algebra of the second-order cone."""
+    determinant = (x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2]))
+    dot = x[1] * r[1] + x[2] * r[2]
+    out[0] = (x[0] * r[0] - dot) / determinant
+    for c in range(1, 3):
+        out[c] = (r[c] - out[0] * x[c]) / x[0]
+
+
+class ConePath(NamedTuple):
+    """Where an interior-point method is, in variables in which every cone is the standard one.
+
+    Attributes:
+        P: forces times this are x, shape (3m,); zero for the tangents of contacts without friction.
+        x: scaled forces, shape (3m,).
+        y: scaled velocities, De Saxcé's term included, shape (3m,).
+        scaling: of Nesterov and Todd, shape (m, 3, 3).
+        root: its square root, shape (m, 3, 3).
+        middle: what both become by it, shape (3m,).
+        defect: y minus what x gives, shape (3m,).
+        target: where a step leads, shape (3m,).
+        rhs: of a step's system, shape (3m,).
+        dx: step of x, shape (3m,).
+        dy: step of y, shape (3m,).
+    """
+
+    P: NDArray[np.float64]
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    scaling: NDArray[np.float64]
+    root: NDArray[np.float64]
+    middle: NDArray[np.float64]
+    defect: NDArray[np.float64]
+    target: NDArray[np.float64]
+    rhs: NDArray[np.float64]
+    dx: NDArray[np.float64]
+    dy: NDArray[np.float64]
+
+
+@njit(cache=True, error_model="numpy")
+def scale_contact(block: np.ndarray, mu: float, P: np.ndarray) -> None:
+    """Write the scale of a contact's forces, shape (3,), that makes its own block of the operator, (3, 3), about 1."""
+    mean = block[0, 0] if not mu > 0.0 else (block[0, 0] / mu**2 + block[1, 1] + block[2, 2]) / 3.0
+    P[0] = (mu if mu > 0.0 else 1.0) * math.sqrt(mean)
+    P[1] = P[2] = math.sqrt(mean) if mu > 0.0 else 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def start_path(P: np.ndarray, size: float) -> ConePath:
+    """Return the path that begins on the cones' axes at a size, in variables scaled by P, shape (3m,)."""
+    n = P.size
+    m = n // 3
+    x, y = np.zeros(n), np.zeros(n)
+    x[::3] = size
+    y[::3] = size
+    return ConePath(
+        P, x, y, np.zeros((m, 3, 3)), np.zeros((m, 3, 3)), np.zeros(n), np.empty(n), np.zeros(n), np.empty(n),
+        np.zeros(n), np.zeros(n),
+    )  # fmt: skip
+
+
+@njit(cache=True, error_model="numpy")
+def scale_cones(path: ConePath) -> float:
+    """Write the scalings where the path is, and return the mean complementarity of a contact."""
+    P, x, y, scaling, root, middle = path.P, path.x, path.y, path.scaling, path.root, path.middle
+    gap = 0.0
+    for i in range(P.size // 3):
+        k = 3 * i
+        if P[k + 1] > 0.0:
+            nesterov_todd(x[k : k + 3], y[k : k + 3], scaling[i], root[i])
+        else:
+            scaling[i, 0, 0] = y[k] / x[k]
+            scaling[i, 1, 1] = scaling[i, 2, 2] = 1.0
+            root[i, 0, 0] = math.sqrt(scaling[i, 0, 0])
+            root[i, 1, 1] = root[i, 2, 2] = 1.0
+        for r in range(3):
+            middle[k + r] = root[i, r, 0] * x[k] + root[i, r, 1] * x[k + 1] + root[i, r, 2] * x[k + 2]
+            gap += x[k + r] * y[k + r]
+    return gap / (P.size // 3)
+
+
+@njit(cache=True, error_model="numpy")
+def add_de_saxce(path: ConePath) -> float:
+    """Complete the defects by De Saxcé's term, and return the power that is still wrong."""
+    P, x, y, defect = path.P, path.x, path.y, path.defect
+    power = 0.0
+    for k in range(0, P.size, 3):
+        if P[k + 1] > 0.0:
+            defect[k] -= math.hypot(y[k + 1], y[k + 2])
+        else:
+            defect[k + 1] = defect[k + 2] = 0.0
+        for r in range(3):
+            power += x[k] * abs(defect[k + r])
+    return power
+
+
+@njit(cache=True, error_model="numpy")
+def aim(path: ConePath, stage: int, complementarity: float) -> None:
+    """Write target and right side of a step: of the predictor (stage 0), or of the corrector after it (stage 1).
+
+    Args:
+        path: the path.
+        stage: which.
+        complementarity: of the corrector's point on the central path.
+    """
+    P, root, middle, dx, target = path.P, path.root, path.middle, path.dx, path.target
+    part, other = np.empty(3), np.empty(3)
+    for i in range(P.size // 3):
+        k = 3 * i
+        centre = middle[k : k + 3]
+        if stage == 0:  # middle \ (-middle o middle)
+            for r in range(3):
+                target[k + r] = -centre[r]
+        else:
+            # -middle o middle + complementarity e - (root^-1 dy) o (root dx), with root^-1 dy = target - root dx
+            for r in range(3):
+                part[r] = root[i, r, 0] * dx[k] + root[i, r, 1] * dx[k + 1] + root[i, r, 2] * dx[k + 2]
+            for r in range(3):
+                other[r] = target[k + r] - part[r]
+            if P[k + 1] > 0.0:
+                first = part[0] * other[0] + part[1] * other[1] + part[2] * other[2]
+                second = part[0] * other[1] + other[0] * part[1]
+                third = part[0] * other[2] + other[0] * part[2]
+                part[0] = complementarity - first
+                part[1] = -second
+                part[2] = -third
+                _jordan_divide(centre, part, other)
+                for r in range(3):
+                    target[k + r] = other[r] - centre[r]
+            else:
+                target[k] = (complementarity - part[0] * other[0]) / centre[0] - centre[0]
+        for r in range(3):
+            path.rhs[k + r] = path.defect[k + r] + (
+                root[i, r, 0] * target[k] + root[i, r, 1] * target[k + 1] + root[i, r, 2] * target[k + 2]
+            )
+
+
+@njit(cache=True, error_model="numpy")
+def complete_step(path: ConePath) -> float:
+    """Write the step of y that belongs to that of x, and return how far both may go within the cones."""
+    alpha = 1.0 / _BOUNDARY
+    for i in range(path.P.size // 3):
+        k = 3 * i
+        for r in range(3):  # dy = root target - scaling dx
+            path.dy[k + r] = 0.0
+            for c in range(3):
+                path.dy[k + r] += path.root[i, r, c] * path.target[k + c] - path.scaling[i, r, c] * path.dx[k + c]
+        alpha = min(alpha, _longest_step(path.x[k : k + 3], path.dx[k : k + 3]))
+        alpha = min(alpha, _longest_step(path.y[k : k + 3], path.dy[k : k + 3]))
+    return alpha * _BOUNDARY
+
+
+@njit(cache=True, error_model="numpy")
+def centring(alpha: float, power: float, gap: float, contacts: int) -> float:
+    """Return the centring of the corrector after a predictor that may go as far as alpha."""
+    # No nearer to the boundary than the term of De Saxcé is known: it has to settle meanwhile.
+    return min(1.0, max((1.0 - alpha) ** 3, 1e-4, _TIE * power / (gap * contacts)))
