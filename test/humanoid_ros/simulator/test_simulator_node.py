@@ -417,8 +417,10 @@ def test_every_parameter_is_described(simulator: Any) -> None:
         "simulator/describe_parameters",
         DescribeParameters.Request(names=[n for n in own if n != "use_sim_time"]),
     )
-    table = Path(__file__).parents[3] / "docs/simulator.md"
-    documented = re.findall(r"^\| `([a-z_.]+)` \|", table.read_text(), re.MULTILINE)
+    page = (Path(__file__).parents[3] / "docs/nodes.md").read_text()
+    section = page[page.index("\n## simulator\n") : page.index("\n## contact_planner\n")]
+    parameters = section[section.index("| parameter |") :]
+    documented = re.findall(r"^\| `([a-z_.]+)` \|", parameters, re.MULTILINE)
     assert sorted(d.name for d in answer.descriptors) == sorted(documented)
     for descriptor in answer.descriptors:
         assert descriptor.description, descriptor.name
