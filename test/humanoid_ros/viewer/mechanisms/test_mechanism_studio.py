@@ -41,7 +41,7 @@ def viewer() -> Iterator[Viewer]:
             yield viewer
     finally:
         node.send_signal(signal.SIGINT)
-        code = node.wait(30.0)
+        code = node.wait(60.0)
     assert code == 0
 
 
@@ -88,7 +88,8 @@ def drag(page: PageClient, link: str, phase: str, hold: np.ndarray, to: np.ndarr
 
 def slider(page: PageClient) -> str:
     """Label of the crank's field."""
-    return next(label for label in page.controls if label.startswith("joint 1 ["))
+    found = wait_for(lambda: [label for label in list(page.controls) if label.startswith("joint 1 [")], "it is there")
+    return str(found[0])
 
 
 def test_a_part_that_is_dragged_follows_the_pointer_with_its_loop_closed(page: PageClient) -> None:

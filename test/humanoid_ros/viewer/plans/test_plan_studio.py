@@ -88,6 +88,7 @@ def page(planner: Planner, viewer: Viewer) -> Iterator[PageClient]:
     client = PageClient(viewer[1])
     wait_for(lambda: client.nodes["/robots/hrp2"]["visible"], "the robot is shown")
     while not client.controls["Plan contacts"].get("visible"):
+        wait_for(lambda: "Set goal" in client.controls or "Hide goal" in client.controls, "a goal may be set")
         client.set(next(label for label in ("Set goal", "Hide goal") if label in client.controls), True)
         time.sleep(0.3)
     yield client
