@@ -225,7 +225,7 @@ def answered(future: Any) -> Any:
 
 
 def test_goals_and_windows_keep_the_controllers_rules_and_begin_at_one_stamp(controllers: Controllers) -> None:
-    result = executed(controllers, 1.0)
+    result = executed(controllers, 4.0)
     assert result.success, result.message
     (goal,) = controllers.goals
     assert goal.header.stamp == controllers.topic[0].header.stamp
