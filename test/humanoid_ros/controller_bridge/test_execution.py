@@ -52,7 +52,7 @@ class Arm:
     def __init__(self, domain: int, simulated: bool = False) -> None:
         from rclpy.executors import SingleThreadedExecutor
 
-        self.told: list[tuple[float, str, float]] = []
+        self.told: list[tuple[float, str, float]] = []  # when it was sent [s], joint, position
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=domain)
         self.node = rclpy.create_node("arm", context=self.context)
@@ -86,14 +86,14 @@ class Arm:
         while not self.stop.is_set():
             self.executor.spin_once(timeout_sec=0.05)
 
-    def forward(self, message: Float64MultiArray) -> None:
-        self.take("joint1", message.data[0])
+    def forward(self, message: Float64MultiArray, info: dict[str, Any]) -> None:
+        self.take(info, "joint1", message.data[0])
 
-    def command(self, message: JointState) -> None:
-        self.take(message.name[0], message.position[0])
+    def command(self, message: JointState, info: dict[str, Any]) -> None:
+        self.take(info, message.name[0], message.position[0])
 
-    def take(self, joint: str, position: float) -> None:
-        self.told.append((time.monotonic(), joint, position))
+    def take(self, info: dict[str, Any], joint: str, position: float) -> None:
+        self.told.append((info["source_timestamp"] * 1e-9, joint, position))
         if time.monotonic() > self.silent_until:
             self.positions[joint] = position
 
@@ -151,14 +151,17 @@ def result(future: Any) -> Any:
 
 
 def test_set_points_follow_the_path_together_and_end_with_it(arm: Arm) -> None:
-    answer = result(send(arm, goal(1.0)).get_result_async())
+    answer = result(send(arm, goal(3.0)).get_result_async())
     assert answer.result.success, answer.result.message
-    assert arm.positions == {"joint1": 1.0, "joint2": 2.0}
+    wait_until(lambda: arm.positions == {"joint1": 1.0, "joint2": 2.0}, "the end isn't reached")
     first, second = (np.array([(when, p) for when, joint, p in arm.told if joint == name]) for name in arm.positions)
     assert len(first) > 50
     assert (np.diff(first[:, 1]) >= 0.0).all()
-    together = np.interp(first[:, 0], second[:, 0], second[:, 1])
-    np.testing.assert_allclose(first[:, 1], together / 2.0, atol=0.1)
+    # Whatever a busy machine loses or delays, most are sent together with the other joint's of the same place.
+    moving = first[(first[:, 1] > 0.01) & (first[:, 1] < 0.99)]
+    other = second[np.abs(second[None, :, 1] - 2.0 * moving[:, None, 1]).argmin(axis=1)]
+    assert np.median(np.abs(other[:, 1] - 2.0 * moving[:, 1])) < 1e-9
+    assert np.median(np.abs(other[:, 0] - moving[:, 0])) < 0.02
 
 
 def test_a_bridge_that_is_killed_sends_nothing_more(arm: Arm) -> None:
