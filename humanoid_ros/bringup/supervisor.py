@@ -21,6 +21,8 @@ from humanoid_model.errors import HumanoidError, InputError
 COLOURS = (36, 33, 35, 32, 34, 96, 93, 95)
 """ANSI colours that processes get in turn; red stays for the supervisor's reports."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+LAST_WORDS = 5.0
+"""Longest time in which what a process has said last is read; what it left behind may hold its output open [s]."""
 POLL = 0.05
 """Time between two looks at the processes [s]."""
 
@@ -260,7 +262,7 @@ class Supervisor:
         with suppress(ProcessLookupError):
             os.killpg(running.popen.pid, signal.SIGKILL)
         if running.reader is not None:
-            running.reader.join(1.0)
+            running.reader.join(LAST_WORDS)
         running.popen.wait()
         running.popen = None
 

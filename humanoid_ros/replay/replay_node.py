@@ -34,6 +34,8 @@ PERIOD = 0.005
 GRAPH = 1.5
 """Time in which other publishers are found before the first message, and between two looks for them [s]."""
 ABSOLUTE = ("/clock", "/tf", "/tf_static", "/diagnostics")
+UNNAMED = "_NODE_NAME_UNKNOWN_"
+"""What the middleware calls a node that it has found and not heard the name of."""
 SHOWN = (
     "clock", "tf", "tf_static", "joint_states", "robot_description", "odometry", "imu", "contacts", "markers",
     "sole_markers", "traces", "scene_markers", "scene_view", "status", "wrenches", "plan", "plan_markers", "posture",
@@ -102,12 +104,13 @@ class ReplayNode(AnsweringNode):
     def _check_alone(self) -> None:
         """Raise an InputError where somebody else publishes what is played."""
         shared = map(self.resolve_topic_name, ("/diagnostics", "/tf", "/tf_static"))
-        names = {publisher.topic_name for publisher in self._played.values() if publisher is not None}
-        for name in sorted(names.difference(shared)):
+        topics = {publisher.topic_name for publisher in self._played.values() if publisher is not None}
+        for name in sorted(topics.difference(shared)):
             others = {info.node_name for info in self.get_publishers_info_by_topic(name)} - {self.get_name()}
             if others:
+                names = sorted("another node" if other == UNNAMED else other for other in others)
                 raise InputError(
-                    f"{name} is published by {', '.join(sorted(others))}",
+                    f"{name} is published by {', '.join(names)}",
                     element="topics",
                     remedy="End that node, or replay in a namespace of its own",
                 )

@@ -28,6 +28,7 @@ class Listener:
 
     def __init__(self) -> None:
         self.messages: list[Any] = []
+        self.drop_waiting: Callable[[], None] = lambda: None
         self._news = threading.Condition()
 
     def __call__(self, message: Any) -> None:
@@ -62,7 +63,8 @@ class Listener:
                 self._news.wait(left)
 
     def wait_new(self, condition: Callable[[Any], bool] = lambda _: True, timeout: float = 60.0) -> Any:
-        """First message from now on that fulfils a condition."""
+        """First message from now on that fulfils a condition; one that has come and wasn't taken yet is old."""
+        self.drop_waiting()
         self.clear()
         return self.wait(condition, timeout)
 
@@ -107,10 +109,47 @@ class Client:
         self.node.destroy_node()
         self.context.try_shutdown()
 
-    def listen(self, kind: type, topic: str, qos: Any = 10) -> Listener:
+    def listen(self, kind: type, topic: str, qos: Any = 100) -> Listener:
+        """A listener that whoever publishes on the topic now has found."""
         listener = Listener()
-        self._heard.append(self.node.create_subscription(kind, topic, listener, qos, callback_group=self._group))
+        subscription = self.node.create_subscription(kind, topic, listener, qos, callback_group=self._group)
+        self._heard.append(subscription)
+
+        def take() -> None:
+            while subscription.handle.take_message(subscription.msg_type, subscription.raw) is not None:
+                pass
+
+        listener.drop_waiting = lambda: self._spun(take)
+        self._meet(self.node.get_publishers_info_by_topic, subscription.topic_name)
         return listener
+
+    def _spun(self, task: Callable[[], None]) -> None:
+        """Do something in the spinning thread: it must not find that taken or destroyed which it is about to use."""
+        self.result(self._executor.create_task(task), 60.0)
+
+    def _meet(self, ends: Callable[[str], list[Any]], topic: str) -> None:
+        """Wait until the other nodes at a topic have found what this one has.
+
+        Each side finds the other in its own time. A node answers only whom it has found, and finds what a node has in
+        the order in which that was made: so each is asked by a new client.
+        """
+        from rcl_interfaces.srv import GetParameters
+
+        met = {"/test_client"}
+        end = time.monotonic() + 60.0
+        while strangers := {f"{found.node_namespace.rstrip('/')}/{found.node_name}" for found in ends(topic)} - met:
+            name = strangers.pop()
+            assert time.monotonic() < end, f"{name} doesn't answer"
+            if "UNKNOWN" in name:  # not yet told by its process
+                time.sleep(0.01)
+                continue
+            client = self.node.create_client(GetParameters, f"{name}/get_parameters", callback_group=self._group)
+            done = threading.Event()
+            if client.wait_for_service(1.0):
+                client.call_async(GetParameters.Request()).add_done_callback(lambda _, done=done: done.set())
+                if done.wait(5.0):
+                    met.add(name)
+            self._spun(lambda client=client: self.node.destroy_client(client))
 
     @property
     def listeners(self) -> int:
@@ -130,9 +169,10 @@ class Client:
             self._executor.create_task(destroy)
 
     def publisher(self, kind: type, topic: str, qos: Any = 10) -> Any:
-        """A publisher that the node has found."""
+        """A publisher that has found the node, and been found by it."""
         publisher = self.node.create_publisher(kind, topic, qos)
         wait_until(lambda: publisher.get_subscription_count() > 0, "nobody listens to " + topic)
+        self._meet(self.node.get_subscriptions_info_by_topic, publisher.topic_name)
         return publisher
 
     def call(self, kind: type, name: str, request: Any, timeout: float = 120.0) -> Any:
@@ -149,6 +189,7 @@ class Client:
         if key not in self._clients:
             self._clients[key] = GuardedActionClient(self.node, kind, name, callback_group=self._group)
             assert self._clients[key].wait_for_server(60.0), name
+            self._meet(self.node.get_publishers_info_by_topic, self.node.resolve_topic_name(f"{name}/_action/feedback"))
         return self._clients[key]
 
     @staticmethod

@@ -97,11 +97,15 @@ class MechanismPanel:
         gui: GUI of the page.
         send: takes each request; called from viser's threads.
         files: mechanisms that are offered by name.
+
+    Attributes:
+        said: what it told last.
     """
 
     def __init__(self, gui: viser.GuiApi, send: Callable[[MechanismRequest], None], files: Sequence[str]) -> None:
         self._gui, self._send = gui, send
         self._recording = self._replaying = False
+        self.said = ""
         self._joints: dict[str, CoupledNumber] = {}
         self._scales: dict[str, float] = {}
         self._sliders: list[tuple[str, bool, tuple[float, float]]] = []
@@ -326,4 +330,5 @@ class MechanismPanel:
 
     def say(self, message: str, good: bool | None = None) -> None:
         """Tell what came of it, or what hinders a command."""
+        self.said = message
         show_message(self._result, message, good)

@@ -61,6 +61,8 @@ PATIENCE = 1.5
 """What hinders a joint or step that a person has asked for is told for so long [s]."""
 LONG = 2.0
 """What takes longer is explained [s]."""
+IN_THE_WAY = "As near as it comes. In the way: "
+"""How it begins."""
 ROOM = 1.25
 """Size of what is looked at over the mechanism's at first."""
 FOLLOW = 0.05
@@ -424,9 +426,11 @@ class MechanismStudio:
         if hindrances == self._in_the_way:
             return
         self._in_the_way = hindrances
-        self._panel.say(f"As near as it comes. In the way: {', '.join(hindrances)}." if hindrances else "", False)
         if hindrances:
+            self._panel.say(f"{IN_THE_WAY}{', '.join(hindrances)}.", False)
             self._sounds.play(self._mechanism.place_of(hindrances[0]))
+        elif self._panel.said.startswith(IN_THE_WAY):  # else it says something newer
+            self._panel.say("")
 
     # ---- drawing ----
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -145,9 +144,7 @@ def test_the_command_stops_its_nodes_when_it_is_interrupted(package, tmp_path):
     with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as popen:
         assert popen.stdout.readline() == "[n] up\n"
         popen.terminate()
-        start = time.monotonic()
-        assert popen.wait(20.0) == 0
-        assert time.monotonic() - start < 15.0
+        assert popen.wait(50.0) == 0  # the node would sleep for longer
 
 
 @pytest.mark.ros
@@ -169,7 +166,7 @@ def test_the_gait_generator_comes_up_with_the_stack_and_ends_with_it():
         assert any(line.startswith("[gait_generator]") for line in lines), "".join(lines)
         popen.terminate()
         rest = popen.stdout.read()
-        assert popen.wait(20.0) == 0, rest
+        assert popen.wait(60.0) == 0, rest
     assert "Traceback" not in "".join(lines) + rest
 
 
@@ -177,9 +174,13 @@ def test_the_gait_generator_comes_up_with_the_stack_and_ends_with_it():
 @pytest.mark.parametrize("node", list_nodes("stack", {"bridge": "hrp2"}), ids=lambda node: node.name)
 def test_ctrl_c_while_a_node_starts_ends_it_without_a_traceback(node):
     command = [str(find_executable(node)), *ros_arguments(node)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as popen:
-        while "numpy" not in Path(f"/proc/{popen.pid}/maps").read_text():  # long before rclpy.init()
-            assert popen.poll() is None
-        popen.send_signal(signal.SIGINT)
-        assert popen.communicate(timeout=20.0)[0] == ""
-    assert popen.returncode == -signal.SIGINT
+    for _ in range(10):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as popen:
+            while "numpy" not in Path(f"/proc/{popen.pid}/maps").read_text():  # long before rclpy.init()
+                assert popen.poll() is None
+            popen.send_signal(signal.SIGINT)
+            told = popen.communicate(timeout=60.0)[0]
+        assert "Traceback" not in told
+        if popen.returncode:  # else it had started by then: a busy machine may hold us up
+            break
+    assert (popen.returncode, told) == (-signal.SIGINT, "")

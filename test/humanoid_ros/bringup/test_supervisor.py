@@ -34,7 +34,7 @@ def python(name: str, program: str, **settings: object) -> Process:
     return Process(name, (sys.executable, "-c", program), **settings)
 
 
-def wait_until(condition, timeout: float = 20.0) -> None:
+def wait_until(condition, timeout: float = 50.0) -> None:
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, "nothing happened"
@@ -98,7 +98,7 @@ def test_stop_goes_on_to_stronger_signals(program, said):
     with Supervisor([python("p", program)], output=output, patience=(0.3, 0.3)):
         wait_until(lambda: "ready" in output.getvalue())
         start = time.monotonic()
-    assert time.monotonic() - start < 10.0
+    assert time.monotonic() - start < 40.0
     assert [line.split()[-1] for line in output.getvalue().splitlines() if "still" in line] == said
 
 
@@ -110,13 +110,13 @@ def test_a_required_process_that_dies_stops_the_others():
     )
     start = time.monotonic()
     assert supervisor.run() == 3
-    assert time.monotonic() - start < 20.0
+    assert time.monotonic() - start < 40.0
     assert "vital ended with exit code 3" in output.getvalue()
 
 
 def test_a_process_that_may_die_is_reported_and_the_others_go_on():
     output = io.StringIO()
-    other = "import time; time.sleep(1.5); print('still here')"
+    other = "import time; time.sleep(4.0); print('still here')"
     code = Supervisor(
         [python("weak", "import os; os.abort()"), python("other", other)], output=output
     ).run()
@@ -202,7 +202,7 @@ def test_a_signal_stops_all_with_exit_code_0(number, tmp_path):
         lines = [popen.stdout.readline(), popen.stdout.readline()]
         popen.send_signal(number)
         popen.stdout.read()
-        assert popen.wait(20.0) == 0
+        assert popen.wait(50.0) == 0
     assert sorted(lines) == ["[a] hello\n", "[b] hello\n"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,19 +25,25 @@ from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
-from humanoid_model import load_robot  # noqa: E402
+from humanoid_model import Robot, load_robot  # noqa: E402
 
 pytestmark = pytest.mark.ros
 Result = ExecuteTrajectory.Result
 NAMES = ["HEAD_JOINT0", "RARM_JOINT0"]
 """One joint of a controller that gets windows, one of a controller that gets goals."""
+LONG = 8.0
+"""Of a motion that is stopped on its way [s]: what stops it may come late."""
 STIFF = 0.02
 """Servo error of a moving joint [rad]."""
 
 
+@cache
+def hrp2() -> Robot:
+    return load_robot("hrp2", geometry=False)
+
+
 def begin(names: Sequence[str] = NAMES) -> np.ndarray:
-    robot = load_robot("hrp2", geometry=False)
-    return np.array([robot.default_posture[robot.index_q(name)] for name in names])
+    return np.array([hrp2().default_posture[hrp2().index_q(name)] for name in names])
 
 
 def moved(duration: float, amount: float = 0.4, names: Sequence[str] = NAMES) -> WholeBodyTrajectory:
@@ -108,12 +115,17 @@ def positions(message: JointState, names: Sequence[str] = NAMES) -> np.ndarray:
 
 
 def settled(client: Any, target: np.ndarray, within: float = 0.01) -> None:
-    client.joints.wait_new(lambda message: np.abs(positions(message) - target).max() < within, 20.0)
+    client.joints.wait_new(lambda message: np.abs(positions(message) - target).max() < within)
 
 
 def test_a_trajectory_is_tracked_by_goals_and_windows_alike(ready: Any) -> None:
-    execute = Execute(ready, moved(1.0))
-    status, result = execute.result()
+    for _ in range(5):  # a busy machine may hold the bridge up; it tells so
+        execute = Execute(ready, moved(1.0))
+        status, result = execute.result()
+        if "windows came too late" not in result.message:
+            break
+        assert ready.call(Trigger, "reset", Trigger.Request()).success
+        wait_ready(ready)
     assert status == GoalStatus.STATUS_SUCCEEDED, result.message
     assert (result.code, result.path_time) == (Result.SUCCESSFUL, 1.0)
     assert result.max_joint_error < STIFF
@@ -125,13 +137,12 @@ def test_a_trajectory_is_tracked_by_goals_and_windows_alike(ready: Any) -> None:
 
 def test_half_the_speed_takes_twice_the_time(ready: Any) -> None:
     execute = Execute(ready, moved(0.6), speed_scale=0.5)
-    execute.wait(0.0)
-    assert execute.feedback[-1].speed == 0.5
-    started = ready.joints.wait_new().header.stamp
     status, result = execute.result()
     assert status == GoalStatus.STATUS_SUCCEEDED, result.message
-    ended = ready.joints.wait_new().header.stamp
-    assert ended.sec - started.sec + 1e-9 * (ended.nanosec - started.nanosec) > 0.9
+    assert {news.speed for news in execute.feedback if 0.0 < news.path_time < 0.5} <= {0.5}
+    there = ready.joints.wait(lambda message: np.abs(positions(message) - begin() - 0.4).max() < 0.01)
+    still = [message for message in ready.joints.messages if np.abs(positions(message) - begin()).max() < 0.01]
+    assert since(there, still[-1]) > 0.7  # of 1.2 s; at full speed it would be 0.4
 
 
 def broken(**changes: Any) -> WholeBodyTrajectory:
@@ -193,7 +204,7 @@ def test_what_cant_be_executed_is_refused_with_field_value_and_bound_and_nothing
 
 
 def test_a_second_client_is_told_to_wait(ready: Any) -> None:
-    first = Execute(ready, moved(3.0))
+    first = Execute(ready, moved(4.0))
     first.wait(0.1)
     status, result = Execute(ready, moved(1.0)).result()
     assert (status, result.code) == (GoalStatus.STATUS_ABORTED, Result.BUSY)
@@ -202,48 +213,49 @@ def test_a_second_client_is_told_to_wait(ready: Any) -> None:
 
 def test_a_cancel_slows_down_along_the_path(ready: Any) -> None:
     """An arm may stop anywhere: 0.25 s of the path further on, with both joints where the path is there."""
-    execute = Execute(ready, moved(4.0))
-    execute.wait(0.8)
+    execute = Execute(ready, moved(LONG))
+    execute.wait(1.6)
     ready.result(execute.handle.cancel_goal_async())
     status, result = execute.result()
     assert (status, result.code) == (GoalStatus.STATUS_CANCELED, Result.STOPPED)
-    assert 1.05 < result.path_time < 3.9
+    assert 1.85 < result.path_time < LONG - 0.1
     assert f"cancelled; stands at {result.path_time:.3f} s of the path" in result.message
-    settled(ready, begin() + 0.4 * quintic(result.path_time / 4.0))
-    speeds = [news.speed for news in execute.feedback if news.path_time > 1.0]
+    settled(ready, begin() + 0.4 * quintic(result.path_time / LONG))
+    speeds = [news.speed for news in execute.feedback if news.path_time > 1.8]
     assert speeds == sorted(speeds, reverse=True)
 
 
 def test_the_emergency_stop_holds_at_once_until_it_is_released(ready: Any) -> None:
     button = ready.publisher(Bool, "emergency_stop")
-    execute = Execute(ready, moved(4.0))
-    execute.wait(0.8)
+    execute = Execute(ready, moved(LONG))
+    execute.wait(1.6)
     button.publish(Bool(data=True))
     status, result = execute.result()
     assert (status, result.code) == (GoalStatus.STATUS_ABORTED, Result.EMERGENCY_STOP)
     assert "held at once" in result.message
     there = positions(ready.joints.wait_new())
-    assert np.abs(there - begin() - 0.4 * quintic(result.path_time / 4.0)).max() < 0.1
-    time.sleep(0.5)
+    assert np.abs(there - begin() - 0.4 * quintic(result.path_time / LONG)).max() < 0.1
+    held = ready.joints.wait_new()
+    ready.joints.wait_new(lambda message: since(message, held) > 0.5)
     np.testing.assert_allclose(positions(ready.joints.wait_new()), there, atol=0.03)
     assert "emergency stop is pressed" in Execute(ready, moved(1.0)).result()[1].message
     button.publish(Bool(data=False))
-    end = time.monotonic() + 20.0
+    end = time.monotonic() + 60.0
     while "emergency" in Execute(ready, moved(1.0), dry_run=True).result()[1].message:
         assert time.monotonic() < end
 
 
 def test_a_controller_that_gives_up_stops_the_others_on_the_path(ready: Any) -> None:
     thief = ready.publisher(JointCommand, "commands/position")
-    execute = Execute(ready, moved(4.0))
-    execute.wait(0.8)
+    execute = Execute(ready, moved(LONG))
+    execute.wait(1.6)
     thief.publish(JointCommand(names=["RARM_JOINT0"], positions=[float(begin()[1])]))
     status, result = execute.result()
     assert (status, result.code) == (GoalStatus.STATUS_ABORTED, Result.CONTROLLER_LOST)
     assert result.controller == "right_arm"
     assert "position command" in result.message
-    head = begin()[0] + 0.4 * quintic(result.path_time / 4.0)
-    ready.joints.wait_new(lambda message: abs(positions(message)[0] - head) < 0.01, 20.0)
+    head = begin()[0] + 0.4 * quintic(result.path_time / LONG)
+    ready.joints.wait_new(lambda message: abs(positions(message)[0] - head) < 0.01)
 
 
 def test_a_joint_that_is_astray_stops_the_motion(ready: Any) -> None:
@@ -254,7 +266,7 @@ def test_a_joint_that_is_astray_stops_the_motion(ready: Any) -> None:
 
 
 def test_time_that_goes_back_ends_the_motion(ready: Any) -> None:
-    execute = Execute(ready, moved(4.0))
+    execute = Execute(ready, moved(LONG))
     execute.wait(0.8)
     assert ready.call(Trigger, "reset", Trigger.Request()).success
     status, result = execute.result()
@@ -303,8 +315,8 @@ def test_a_bridge_that_is_killed_leaves_nothing_moving(simulator: Any, bridged: 
     """By goals, by windows: within the horizon, and the time a servo swings out, joints stand."""
     assert simulator.call(Trigger, "reset", Trigger.Request()).success
     joints = wait_ready(simulator)
-    execute = Execute(simulator, moved(3.0, 0.6))
-    execute.wait(1.2)
+    execute = Execute(simulator, moved(LONG, 0.6))
+    execute.wait(2.4)
     kill(bridged.bridge)
     killed = joints.wait_new()
     joints.wait_new(lambda message: since(message, killed) > 0.6)

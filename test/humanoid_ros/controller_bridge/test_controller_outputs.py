@@ -41,7 +41,7 @@ controllers:
   first: {kind: trajectory_action, name: first_controller, joints: [joint1]}
   second: {kind: trajectory_topic, name: second_controller, joints: [joint2]}
 timing: {horizon: 0.3, lead: 2.0, watchdog: 3.0, state_age: 3.0}
-tolerances: {path: 100.0, goal: 100.0}
+tolerances: {path: 100.0, goal: 100.0, goal_time: 20.0}
 stops: {controller: hold}
 """
 
@@ -108,8 +108,8 @@ class Controllers:
         for publisher in self.controller_states[: 1 if self.silent else 2]:
             publisher.publish(JointTrajectoryControllerState())
 
-    def check(self, message: JointTrajectory, joints: list[str]) -> None:
-        """Note what the real one would refuse."""
+    def check(self, message: JointTrajectory, joints: list[str], now: float) -> None:
+        """Note what the real one would refuse at a time [s]."""
         if list(message.joint_names) != joints:
             self.broken.append(f"joints {message.joint_names}")
         if not message.points:
@@ -119,7 +119,7 @@ class Controllers:
         if (np.diff(times) <= 0.0).any():
             self.broken.append(f"times {times}")
         start = seconds(message.header.stamp)
-        if start and start + times[-1] < self.node.get_clock().now().nanoseconds * 1e-9:
+        if start and start + times[-1] < now:
             self.broken.append("ends in the past")
         for point in message.points:
             for field in ("positions", "velocities", "accelerations"):
@@ -131,12 +131,13 @@ class Controllers:
         if any(abs(velocity) > MAX_END_VELOCITY for velocity in message.points[-1].velocities):
             self.broken.append(f"ends with {message.points[-1].velocities}")
 
-    def on_topic(self, message: JointTrajectory) -> None:
+    def on_topic(self, message: JointTrajectory, info: dict[str, Any]) -> None:
         self.topic.append(message)
-        self.check(message, ["joint2"])
+        # A busy machine may bring it late: what counts is when it was sent.
+        self.check(message, ["joint2"], info["source_timestamp"] * 1e-9)
 
     def on_goal(self, goal: FollowJointTrajectory.Goal) -> GoalResponse:
-        self.check(goal.trajectory, ["joint1"])
+        self.check(goal.trajectory, ["joint1"], self.node.get_clock().now().nanoseconds * 1e-9)
         return GoalResponse.REJECT if self.rejects else GoalResponse.ACCEPT
 
     def execute(self, handle: Any) -> FollowJointTrajectory.Result:
@@ -224,7 +225,7 @@ def answered(future: Any) -> Any:
 
 
 def test_goals_and_windows_keep_the_controllers_rules_and_begin_at_one_stamp(controllers: Controllers) -> None:
-    result = executed(controllers, 1.0)
+    result = executed(controllers, 4.0)
     assert result.success, result.message
     (goal,) = controllers.goals
     assert goal.header.stamp == controllers.topic[0].header.stamp
@@ -272,7 +273,7 @@ def test_a_controller_that_falls_silent_is_lost(controllers: Controllers) -> Non
     result = answered(ended).result
     assert (result.code, result.controller) == (Result.CONTROLLER_LOST, "second")
     assert "no controller_state has come for 3" in result.message
-    end = time.monotonic() + 30.0
+    end = time.monotonic() + 60.0
     while not controllers.cancelled:
         assert time.monotonic() < end, "the other controller's goal goes on"
         time.sleep(0.01)
@@ -284,9 +285,8 @@ def test_a_bridge_that_hangs_has_its_goals_cancelled_and_tells_of_it(controllers
     hung = time.monotonic()
     try:
         while not controllers.cancelled:
-            assert time.monotonic() < hung + 30.0, "its goal goes on"
+            assert time.monotonic() < hung + 15.0, "its goal goes on"  # of 20 s; the watchdog's are 3
             time.sleep(0.01)
-        assert controllers.cancelled[0] - hung < 3.0 + 5.0  # its watchdog, and a busy machine
         last = controllers.topic[-1]
         assert seconds(last.points[-1].time_from_start) <= 0.3 + 1e-6
     finally:

@@ -154,7 +154,7 @@ def test_demo_whose_simulator_dies_says_so_and_stops_the_viewer(tmp_path: Path) 
         simulator = child_of(process.pid, "simulator")
         viewer = child_of(process.pid, "viewer")
         os.kill(simulator, signal.SIGKILL)
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=120)
     finally:
         process.kill()
     assert process.returncode == 1

@@ -59,6 +59,7 @@ from humanoid_planner.gait.models.rabbit import load_rabbit  # noqa: E402
 from humanoid_planner.gait.specification import seven_link  # noqa: E402
 from humanoid_planner.gait.specification.step_data import load_walk  # noqa: E402
 from humanoid_ros.gait_generator.gait_posture import trajectory_posture  # noqa: E402
+from test.humanoid_ros.conftest import wait_until  # noqa: E402
 
 pytestmark = pytest.mark.ros
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -461,7 +462,7 @@ def test_a_cancel_ends_a_solve_and_gives_what_was_solved(gait_generator: Any) ->
     handle = gait_generator.result(
         action.send_goal_async(GaitAction.Goal(request=request), lambda item: told.append(item.feedback))
     )
-    end = time.monotonic() + 30.0
+    end = time.monotonic() + 60.0
     while not any(item.phase == 1 and item.nodes for item in told):  # in the middle of the second phase
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -696,27 +697,37 @@ def test_a_gait_is_played_in_real_time(gait_generator: Any) -> None:
     answer = generated(gait_generator, cycle(cycles=2))
     trajectory = answer.gait.trajectory
     end = trajectory.base[-1].position.x
-    base.wait(lambda message: message.pose.position.x > end - 1e-6)
-    xs = [message.pose.position.x for message in base.messages]
-    falls = [i for i in range(1, len(xs)) if xs[i] < xs[i - 1]]
-    assert len(falls) <= 1  # where the gait before was still played
-    xs = xs[max(falls, default=0) :]
-    assert len(xs) >= 5
-    assert xs[0] < trajectory.base[0].position.x + 0.2
+    for _ in range(10):
+        base.wait(lambda message: message.pose.position.x > end - 1e-6)
+        xs = [message.pose.position.x for message in base.messages]
+        falls = [i for i in range(1, len(xs)) if xs[i] < xs[i - 1]]
+        assert len(falls) <= 1  # where the gait before was still played
+        xs = xs[max(falls, default=0) :]
+        if len(xs) >= 5 and xs[0] < trajectory.base[0].position.x + 0.2:
+            break
+        base.clear()  # it takes a second, most of which a busy machine may have missed
+        assert gait_generator.call(Trigger, "replay_gait", Trigger.Request()).success
+    else:
+        raise AssertionError(f"only {xs} of its way is shown")
     last = joints.wait(lambda message: list(message.position) == list(trajectory.joints.points[-1].positions))
     assert list(last.effort) == list(trajectory.joints.points[-1].effort)
     assert last.header.frame_id == "world"
-    assert contacts.messages[0].contacts
-    assert figures.messages
+    assert contacts.wait().contacts
+    figures.wait()
     robot = load_robot("rabbit")
     assert 'name="rabbit"' in description.wait().data
     links = robot.link_placements(trajectory_posture(trajectory, robot, len(trajectory.base) - 1))
     # Each topic arrives in its own time.
     last = frames.wait(lambda heard: any(abs(frame.transform.translation.x - end) < 1e-6 for frame in heard.transforms))
     assert {frame.child_frame_id for frame in last.transforms} <= {f"gait/{link}" for link in links}
-    base.clear()
-    assert gait_generator.call(Trigger, "replay_gait", Trigger.Request()).success
-    base.wait(lambda message: message.pose.position.x < end - 0.3)
+
+    def goes_back() -> bool:
+        base.clear()
+        assert gait_generator.call(Trigger, "replay_gait", Trigger.Request()).success
+        base.wait(lambda message: message.pose.position.x > end - 1e-6)
+        return any(message.pose.position.x < end - 0.3 for message in base.messages)
+
+    wait_until(goes_back, "it isn't played once more")
 
 
 def test_rviz_shows_what_is_drawn(gait_generator: Any) -> None:

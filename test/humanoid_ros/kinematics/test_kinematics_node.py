@@ -184,11 +184,11 @@ def test_sliders_and_trajectories_move_joints(fourbar: Any) -> None:
     there = joints.wait(lambda message: abs(position(message, "joint_1") - 1.5) < 1e-6)
     assert crank_closed(there) < 1e-9
     path = JointTrajectory(joint_names=["joint_1"])
-    for at, crank in ((0, 1.5), (1, 2.5)):
+    for at, crank in ((0, 1.5), (2, 2.5)):
         path.points.append(JointTrajectoryPoint(positions=[crank], time_from_start=Duration(sec=at)))
     fourbar.publisher(JointTrajectory, "fourbar/joint_trajectory").publish(path)
-    on_the_way = joints.wait(lambda message: 1.8 < position(message, "joint_1") < 2.2)
-    assert on_the_way.velocity[list(on_the_way.name).index("joint_1")] == pytest.approx(1.0, abs=0.3)
+    on_the_way = joints.wait(lambda message: 1.6 < position(message, "joint_1") < 2.4)
+    assert on_the_way.velocity[list(on_the_way.name).index("joint_1")] == pytest.approx(0.5, abs=0.15)
     joints.wait(lambda message: abs(position(message, "joint_1") - 2.5) < 1e-6)
 
 
@@ -282,7 +282,10 @@ def test_a_device_that_jumps_moves_nothing(cross: Any) -> None:
     assert select(cross, device="hand", node="link_5").success
     hand = cross.publisher(DeviceState, "devices/hand")
     begin = plate(joints.wait())
-    for x in (*[0.0] * 20, *np.linspace(0.0, 0.01, 10)):  # ways count from the first place that is seen
+    hand.publish(DeviceState(pose=Pose(position=Point(x=0.0))))  # ways count from the first place that is seen
+    for _ in range(2):
+        problems.wait_new()  # the node goes on: it has taken what came before
+    for x in np.linspace(0.0, 0.01, 10):
         hand.publish(DeviceState(pose=Pose(position=Point(x=x))))
         time.sleep(0.02)
     joints.wait(lambda message: plate(message)[0] > begin[0] + 0.01 - 1e-6)

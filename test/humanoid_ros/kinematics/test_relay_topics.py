@@ -41,7 +41,7 @@ def relayed(node: Any, joints: Any, crank: float, **more: Any) -> JointState:
     message = JointState(name=["gripper", "joint_1"], position=[0.3, crank], **more)
     message.header.stamp = Time(sec=7, nanosec=round(1e6 * crank))
     node.publisher(JointState, "motors").publish(message)
-    return joints.wait_new(lambda told: told.header.stamp == message.header.stamp)
+    return joints.wait(lambda told: told.header.stamp == message.header.stamp)
 
 
 def test_driven_joints_come_back_with_those_that_the_loop_moves(kinematics: Any) -> None:
@@ -69,9 +69,7 @@ def test_messages_that_can_not_be_completed_are_told_and_the_next_is(kinematics:
         (JointState(name=["joint_1"]), "position"),
     ):
         motors.publish(message)
-        problems.wait(
-            lambda told, words=words: any(words in item.value for item in told.status[0].values)
-        )
+        problems.wait(lambda told, words=words: any(words in item.value for item in told.status[0].values))
     assert relayed(kinematics, joints, 1.25).position[2] == pytest.approx(rocker(1.25).imag, abs=1e-9)
 
 

@@ -133,16 +133,20 @@ def test_a_long_generation_holds_nobody_up(model_generator: Any) -> None:
     assert efforts(model_generator).success
     client = model_generator.node.create_client(GenerateModel, "generate_model")
     assert client.wait_for_service(60.0)
-    request = GenerateModel.Request(robot="hrp2", language="c", floating_base=True, gravity=DOWN)  # takes seconds
-    pending = client.call_async(request)
-    answered = 0
-    while not pending.done() and answered < 3:
-        assert efforts(model_generator).success
-        answered += 1
-        assert not pending.done() or answered > 1, "nothing was answered before the generation was done"
-    assert answered == 3
-    answer = model_generator.result(pending, 120.0)
-    assert answer.success, answer.message
+    for number in range(5):  # it takes seconds, in which a busy machine may hold us up
+        gravity = Vector3(z=-9.0 - number)
+        request = GenerateModel.Request(robot="hrp2", language="c", floating_base=True, gravity=gravity)
+        pending = client.call_async(request)
+        answered = 0
+        while not pending.done() and answered < 3:
+            assert efforts(model_generator).success
+            answered += 1
+        done = pending.done()
+        answer = model_generator.result(pending, 120.0)
+        assert answer.success, answer.message
+        if answered == 3 and not done:
+            return
+    raise AssertionError("nothing was answered before the generation was done")
 
 
 # Refusals ---------------------------------------------------------------------------------------------------------
@@ -211,7 +215,7 @@ def test_parameters_are_typed_ranged_and_described(model_generator: Any) -> None
 
 def test_a_bad_start_ends_with_a_message(start_node: Callable[..., Any], tmp_path: Path) -> None:
     client = start_node("model_generator", "-p", "cache_size:=0")
-    assert client.process.wait(30.0) == 1
+    assert client.process.wait(60.0) == 1
     text = (tmp_path / "model_generator.log").read_text()
     assert "cache_size" in text
     assert "Traceback" not in text
@@ -220,10 +224,11 @@ def test_a_bad_start_ends_with_a_message(start_node: Callable[..., Any], tmp_pat
 def test_who_waits_is_told_when_it_ends(start_node: Callable[..., Any]) -> None:
     client = start_node("model_generator")
     service = client.node.create_client(GenerateModel, "generate_model")
-    assert service.wait_for_service(30.0)
+    assert service.wait_for_service(60.0)
     request = GenerateModel.Request(robot="robot_2r_b", language="c", gravity=DOWN)
     client.result(service.call_async(request), 200.0)
-    pending = [service.call_async(request) for _ in range(100)]
+    slow = (GenerateModel.Request(robot="hrp2", language="c", gravity=Vector3(z=-9.0 - n)) for n in range(20))
+    pending = [service.call_async(request) for request in slow]
     client.process.send_signal(signal.SIGINT)
     assert client.process.wait(60.0) == 0
     messages = {future.result().message for future in pending if future.done()}
@@ -237,7 +242,7 @@ def test_signals_end_it_while_it_generates(
 ) -> None:
     client = start_node("model_generator")
     service = client.node.create_client(GenerateModel, "generate_model")
-    assert service.wait_for_service(30.0)
+    assert service.wait_for_service(60.0)
     out = tmp_path / "out"
     request = GenerateModel.Request(robot="hrp2", language="c", gravity=DOWN, folder=str(out))
     pending = [service.call_async(request) for _ in range(8)]

@@ -22,7 +22,7 @@ from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.answering_node import ATTEMPTS
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 class LossyMiddleware:

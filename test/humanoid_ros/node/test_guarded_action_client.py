@@ -21,7 +21,7 @@ from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.executor_future import waking_future
 from humanoid_ros.node.guarded_action_client import GoalServer, GuardedActionClient
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 def outcome(future: Any) -> Any:
@@ -84,7 +84,7 @@ def test_who_took_a_goal_is_gone_though_another_one_offers_the_action(
     server = GoalServer(client)
     assert not server.gone
     AnsweringActionServer(second, FollowJointTrajectory, "follow", execute)
-    end = time.monotonic() + 6 * PATIENCE
+    end = time.monotonic() + PATIENCE
     while len(client.servers) < 2:
         assert time.monotonic() < end, "the second one isn't found"
         time.sleep(0.02)

@@ -284,16 +284,23 @@ def test_dragged_handle_pulls_the_link_until_its_browser_vanishes(
     assert pull.body == "trunk"
     assert pull.at_point
     assert pull.point.z == pytest.approx(0.8)
+
     # The wrenches cover the simulated time without gap or overlap on average: wall time here.
-    start, before = time.monotonic(), sum(_seconds(r) for r in robot.asked)
-    time.sleep(1.0)
-    covered = sum(_seconds(r) for r in robot.asked) - before
-    assert covered == pytest.approx(time.monotonic() - start, abs=0.25)
+    def covered() -> float:
+        """Of a second, which a busy machine may take from one of both."""
+        start, before = time.monotonic(), sum(_seconds(r) for r in robot.asked)
+        time.sleep(1.0)
+        return sum(_seconds(r) for r in robot.asked) - before - (time.monotonic() - start)
+
+    wait_for(lambda: abs(covered()) < 0.25, "the wrenches cover the time")
     other.kill()
-    time.sleep(0.5)
-    count = len(robot.asked)
-    time.sleep(0.5)
-    assert len(robot.asked) == count
+
+    def is_quiet() -> bool:
+        count = len(robot.asked)
+        time.sleep(0.5)
+        return len(robot.asked) == count
+
+    wait_for(is_quiet, "nobody pulls any more")
     page.set("Link", "no link")
 
 
@@ -464,7 +471,7 @@ def test_parameters_are_described(viewer: tuple[subprocess.Popen[str], str, list
         client = node.create_client(kind, service)
         assert client.wait_for_service(60.0)
         future = client.call_async(request)
-        executor.spin_until_future_complete(future, 10.0)
+        executor.spin_until_future_complete(future, 60.0)
         return future.result()
 
     try:

@@ -116,6 +116,7 @@ def page(robot: SquattingRobot, viewer: Viewer) -> Iterator[PageClient]:
     client = PageClient(viewer[1])
     wait_for(lambda: "running" in client.status, "the page says that the simulation runs")
     wait_for(lambda: client.nodes["/robots/hrp2"]["visible"], "the robot is shown")
+    wait_for(lambda: "Show posture" in client.controls or "Hide posture" in client.controls, "the editor is offered")
     if "Show posture" in client.controls:
         client.set("Show posture", True)
     wait_for(lambda: "Found" in client.texts, "a posture is found")

@@ -41,7 +41,7 @@ def viewer() -> Iterator[Viewer]:
             yield viewer
     finally:
         node.send_signal(signal.SIGINT)
-        code = node.wait(30.0)
+        code = node.wait(60.0)
     assert code == 0
 
 
@@ -58,14 +58,18 @@ def page(viewer: Viewer) -> Iterator[PageClient]:
 
 
 def load(page: PageClient, path: str) -> None:
-    """Load until the node answers: the viewer may not have found it yet."""
-    page.set("or path", path)
+    """Ask until the node answers, which the viewer may not have found yet; then load, once."""
 
-    end = time.monotonic() + 120.0
-    while "freedom" not in page.texts and time.monotonic() < end:
+    def refused() -> bool:
         page.set("Load mechanism", True)
-        time.sleep(1.0)
-    assert "freedom" in page.texts
+        time.sleep(0.3)
+        return "unknown mechanism" in page.texts
+
+    page.set("or path", "nothing")
+    wait_for(refused, "the node is there", 120.0)
+    page.set("or path", path)
+    page.set("Load mechanism", True)
+    wait_for(lambda: "freedom" in page.texts, "it is loaded", 120.0)
 
 
 def place(page: PageClient, link: str) -> np.ndarray:
@@ -88,7 +92,8 @@ def drag(page: PageClient, link: str, phase: str, hold: np.ndarray, to: np.ndarr
 
 def slider(page: PageClient) -> str:
     """Label of the crank's field."""
-    return next(label for label in page.controls if label.startswith("joint 1 ["))
+    found = wait_for(lambda: [label for label in list(page.controls) if label.startswith("joint 1 [")], "it is there")
+    return str(found[0])
 
 
 def test_a_part_that_is_dragged_follows_the_pointer_with_its_loop_closed(page: PageClient) -> None:

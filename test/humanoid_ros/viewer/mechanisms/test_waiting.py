@@ -53,3 +53,19 @@ def test_a_node_that_takes_long_is_told_until_it_answers(studio: tuple[Any, list
     made._on_loaded(answer)
     made._tell_wait(60.0)
     assert said[1:] == ["puma: 6 freedoms."]
+
+
+def test_what_is_no_longer_in_the_way_takes_back_its_own_words_only(studio: tuple[Any, list[str]]) -> None:
+    made, said = studio
+    made._panel = panel = SimpleNamespace(said="")
+    panel.say = lambda text, good=None: (said.append(text), setattr(panel, "said", text))
+    made._in_the_way, made._sounds = (), SimpleNamespace(play=lambda place: None)
+    made._all = {"": SimpleNamespace(place_of=lambda hindrance: None)}
+    made._name = ""
+    made._tell(("limit of joint_1",))
+    made._tell(())
+    assert said == ["As near as it comes. In the way: limit of joint_1.", ""]
+    made._tell(("limit of joint_1",))
+    panel.say("loop_1 is let go of.", True)
+    made._tell(())
+    assert said[-1] == "loop_1 is let go of."

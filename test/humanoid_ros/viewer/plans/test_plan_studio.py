@@ -87,9 +87,18 @@ def page(planner: Planner, viewer: Viewer) -> Iterator[PageClient]:
     planner.server.begin()
     client = PageClient(viewer[1])
     wait_for(lambda: client.nodes["/robots/hrp2"]["visible"], "the robot is shown")
-    while not client.controls["Plan contacts"].get("visible"):
-        client.set(next(label for label in ("Set goal", "Hide goal") if label in client.controls), True)
-        time.sleep(0.3)
+    label = wait_for(lambda: [each for each in ("Set goal", "Hide goal") if each in client.controls], "there is a goal")
+
+    def offered() -> bool:
+        """Asked again only after a while: a second press would take back the first."""
+        end = time.monotonic() + 3.0
+        if client.controls[label[0]]["label"] == "Set goal":
+            client.set(label[0], True)
+        while not client.controls["Plan contacts"].get("visible") and time.monotonic() < end:
+            time.sleep(0.02)
+        return bool(client.controls["Plan contacts"].get("visible"))
+
+    wait_for(offered, "a plan may be asked for")
     yield client
     client.close()
 
