@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pinocchio as pin
 
+from humanoid_model.camera import Camera
 from humanoid_model.checks import check_known
 from humanoid_model.contact import Surface
 from humanoid_model.description import Geometry
@@ -145,13 +146,6 @@ class SceneRobot(ValueEquality):
     placement: pin.SE3
     q: np.ndarray
     label: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Camera(ValueEquality):
-    """View point: ``placement`` of the camera in the world, looking along its -z axis, y up (OpenGL)."""
-
-    placement: pin.SE3
 
 
 @dataclass(frozen=True, eq=False)

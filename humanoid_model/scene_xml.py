@@ -53,7 +53,7 @@ _BODY: _Values = {
     **_PLACE,
 }
 _SURFACE: _Values = {"Polygon": ("polygon", ()), **_PLACE}
-_CAMERA: _Values = {"LookAt": ("look_at", _XYZ), **_PLACE}
+_CAMERA: _Values = {"LookAt": ("look_at", _XYZ), "FieldOfView": ("field_of_view", ()), **_PLACE}
 _SHAPE: _Values = {"Colour": ("colour", _RGBA), **_PLACE}
 _MESH: _Values = {"File": ("mesh", ()), "Scale": ("scale", _XYZ), "Collision": ("collision", ()), **_SHAPE}
 _HEIGHT_FIELD: _Values = {
@@ -163,7 +163,7 @@ def _read_configurations(builder: SceneBuilder, configurations: XmlElement) -> N
         # is the eye's in the turned axes: so the sample of Fig. 3.2 looks horizontally, z up, from x = 4 m.
         placement = _placement(fields)
         view = pin.SE3(placement.rotation.T, placement.rotation.T @ placement.translation)
-        builder.set_camera(view, fields.get("rotation"), fields.get("look_at"))
+        builder.set_camera(view, fields, "rotation", math.radians(1.0))
     for light in configurations.all("Light"):
         _values(light, {}, ("LightAttribute",))
         fields = {}
