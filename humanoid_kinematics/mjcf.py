@@ -14,13 +14,13 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_kinematics.mechanism import Coupling, Mechanism, Tool
-from humanoid_kinematics.urdf_text import urdf_text
 from humanoid_model import RobotError
 from humanoid_model.description import Inertial, Joint, JointLimit, Link, RobotDescription
 from humanoid_model.input_file import read_text
 from humanoid_model.loop_closure import KINDS, LoopClosure
 from humanoid_model.robot import build_robot
 from humanoid_model.robot_file import RobotFile
+from humanoid_model.urdf_text import urdf_text
 from humanoid_model.xml_element import XmlElement, parse_xml
 
 #: Name of the posture of a model without keyframes.
