@@ -18,6 +18,7 @@ from humanoid_model.description import Geometry
 from humanoid_model.errors import SceneError
 from humanoid_model.input_file import require_file
 from humanoid_model.loop_closure import KINDS, LoopClosure
+from humanoid_model.mjcf.scene import read_scene_mjcf
 from humanoid_model.scene import Scene
 from humanoid_model.scene_builder import PAIR_FIELDS, SceneBuilder
 from humanoid_model.xml_element import XmlElement, parse_xml
@@ -91,7 +92,7 @@ _SHAPES = {
 
 
 def read_scene_xml(path: Path) -> Scene:
-    """Read a scene.
+    """Read a scene; an MJCF document by :func:`~humanoid_model.mjcf.scene.read_scene_mjcf`.
 
     Args:
         path: the file.
@@ -103,6 +104,8 @@ def read_scene_xml(path: Path) -> Scene:
     require_file(path, SceneError, "Give the path of a scene")
     text = path.read_bytes()
     universe = parse_xml(text, str(path), SceneError)
+    if universe.tag == "mujoco":
+        return read_scene_mjcf(path)
     if universe.tag != "Universe":
         raise universe.fail(f"the document's root is <{universe.tag}>, not <Universe>", "Give a Universe")
     others = ("MultiBody", "Body", "Surface", "Loop", "Pair", "Configurations")
