@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes test/fixtures/mjcf_oracles.json: what MuJoCo says of the MJCF files beside it.
 
-    .venv-peers/bin/python benchmark/peers/mujoco_mjcf.py
+.venv-peers/bin/python benchmark/peers/mujoco_mjcf.py
 """
 
 import json
