@@ -39,7 +39,9 @@ class PairProperties:
         restitution: Newton's coefficient, in 0..1.
         method: how contacts are found, one of ``CONTACT_METHODS``.
         dynamic_friction: coefficient of a contact that slides; None is ``friction``.
-        torsional_friction: largest torque about the normal per normal force [m].
+        torsional_friction: largest torque about the normal per normal force [m], of each contact point, beside what
+            the friction of the points of a patch holds by their distances: a disc's, on its rim, 50 % more than under
+            uniform pressure.
         rolling_friction: largest torque across the normal per normal force [m].
         viscous_friction: tangential force per sliding speed at each contact point [N s/m].
         compliance: by how much each contact point yields along the normal per force [m/N].
