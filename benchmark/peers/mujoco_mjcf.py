@@ -55,4 +55,4 @@ if __name__ == "__main__":
         "bodies": {name: bodies(name) for name in ("arm", "pile", "pendulum")},
         "motion": {"times": [0.5, 1.0, 2.0], "pendulum": motion("pendulum", [0.5, 1.0, 2.0])},
     }
-    (FOLDER.parent / "mjcf_oracles.json").write_text(json.dumps(oracles, indent=1) + "\n")
+    (FOLDER.parent / "mjcf_oracles.json").write_text(json.dumps(oracles) + "\n")
