@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a robot, a scene, a surface and a contact are; readers of their files, and their errors."""
 
+from humanoid_model.camera import Camera
 from humanoid_model.contact import Contact, ContactKind, ContactLocation, Stance, Surface
 from humanoid_model.errors import HumanoidError, InputError, RobotError, RobotWarning, SceneError
 from humanoid_model.robot import Robot, load_robot
 from humanoid_model.scene import (
-    Camera,
     Light,
     PairProperties,
     PairRule,

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pinocchio as pin
 
+from humanoid_model.camera import Camera
 from humanoid_model.checks import check_known
 from humanoid_model.contact import Surface
 from humanoid_model.description import Geometry
@@ -38,7 +39,9 @@ class PairProperties:
         restitution: Newton's coefficient, in 0..1.
         method: how contacts are found, one of ``CONTACT_METHODS``.
         dynamic_friction: coefficient of a contact that slides; None is ``friction``.
-        torsional_friction: largest torque about the normal per normal force [m].
+        torsional_friction: largest torque about the normal per normal force [m], of each contact point, beside what
+            the friction of the points of a patch holds by their distances: a disc's, on its rim, 50 % more than under
+            uniform pressure.
         rolling_friction: largest torque across the normal per normal force [m].
         viscous_friction: tangential force per sliding speed at each contact point [N s/m].
         compliance: by how much each contact point yields along the normal per force [m/N].
@@ -145,13 +148,6 @@ class SceneRobot(ValueEquality):
     placement: pin.SE3
     q: np.ndarray
     label: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Camera(ValueEquality):
-    """View point: ``placement`` of the camera in the world, looking along its -z axis, y up (OpenGL)."""
-
-    placement: pin.SE3
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 import pinocchio as pin
 
+from humanoid_model.camera import FIELD_OF_VIEW, Camera
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Surface, polygon_problem
 from humanoid_model.convex_polygon import convex_pieces
@@ -38,7 +39,6 @@ from humanoid_model.scene import (
     CONTACT_METHODS,
     DEFAULT_TIME_STEP,
     STANDARD_GRAVITY,
-    Camera,
     Light,
     PairRule,
     Scene,
@@ -362,25 +362,33 @@ class SceneBuilder:
 
     # View ----------------------------------------------------------------------------------------------
 
-    def set_camera(self, placement: pin.SE3, rotation: SceneField | None, target: SceneField | None) -> None:
+    def set_camera(self, placement: pin.SE3, fields: Fields, rotation: str, unit: float = 1.0) -> None:
         """Set the view point.
 
         Args:
             placement: of the camera in the world, looking along -z, y up.
-            rotation: the field that turns the camera, None when the file doesn't.
-            target: (3,) point to look at, instead of a rotation.
+            fields: ``look_at`` (a point, instead of a rotation), ``field_of_view``.
+            rotation: name of the field that turns the camera.
+            unit: of the field of view [rad].
 
         Raises:
-            SceneError: rotation and target are both given, or the target is where the camera is.
+            SceneError: rotation and point are both given, the point is where the camera is, or no picture has such a
+                field of view.
         """
+        target, turned = fields.get("look_at"), fields.get(rotation)
         if target is not None:
-            if rotation is not None:
-                raise rotation.fail("is given beside a point to look at", "Give one of the two")
+            if turned is not None:
+                raise turned.fail("is given beside a point to look at", "Give one of the two")
             point = target.numbers(3)
             if np.linalg.norm(point - placement.translation) < 1e-9:
                 raise target.fail(f"is {point.tolist()}, where the camera is", "Give another point to look at")
-            placement = look_at(placement.translation, point)
-        self._camera = Camera(placement)
+            placement = Camera.looking_at(placement.translation, point).placement
+        angle = unit * fields["field_of_view"].number() if "field_of_view" in fields else FIELD_OF_VIEW
+        if not 0.0 < angle < np.pi:
+            raise fields["field_of_view"].fail(
+                f"is {angle / unit:g}", f"Give an angle between 0 and {np.pi / unit:.4g}"
+            )
+        self._camera = Camera(placement, angle)
 
     def add_light(self, fields: Fields, where: SceneField) -> None:
         """Add a light.
@@ -573,12 +581,3 @@ def _sizes(field: SceneField, count: int) -> np.ndarray:
     if values.min() <= 0.0:
         raise field.fail(f"is {values.tolist()}", f"Give {count} numbers, each more than 0")
     return values
-
-
-def look_at(eye: np.ndarray, target: np.ndarray) -> pin.SE3:
-    """Placement of a camera (looking along -z, y up) at ``eye`` that looks at ``target``, both (3,) in the world."""
-    back = (eye - target) / np.linalg.norm(eye - target)
-    up = np.array([0.0, 0.0, 1.0]) if abs(back[2]) < 0.999 else np.array([0.0, 1.0, 0.0])
-    right = np.cross(up, back)
-    right /= np.linalg.norm(right)
-    return pin.SE3(np.column_stack([right, np.cross(back, right), back]), eye)

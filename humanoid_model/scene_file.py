@@ -22,7 +22,7 @@ _READERS: dict[str, Callable[[Path], Scene]] = {
 
 
 def load_scene(name_or_path: str | Path) -> Scene:
-    """Load a scene that comes with the stack, or any YAML or XML scene file.
+    """Load a scene that comes with the stack, or any YAML, XML or MJCF scene file.
 
     Args:
         name_or_path: ``"stand"``, ``"stairs"``, ... or the path of a file.

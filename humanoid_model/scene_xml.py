@@ -18,6 +18,7 @@ from humanoid_model.description import Geometry
 from humanoid_model.errors import SceneError
 from humanoid_model.input_file import require_file
 from humanoid_model.loop_closure import KINDS, LoopClosure
+from humanoid_model.mjcf.scene import read_scene_mjcf
 from humanoid_model.scene import Scene
 from humanoid_model.scene_builder import PAIR_FIELDS, SceneBuilder
 from humanoid_model.xml_element import XmlElement, parse_xml
@@ -53,7 +54,7 @@ _BODY: _Values = {
     **_PLACE,
 }
 _SURFACE: _Values = {"Polygon": ("polygon", ()), **_PLACE}
-_CAMERA: _Values = {"LookAt": ("look_at", _XYZ), **_PLACE}
+_CAMERA: _Values = {"LookAt": ("look_at", _XYZ), "FieldOfView": ("field_of_view", ()), **_PLACE}
 _SHAPE: _Values = {"Colour": ("colour", _RGBA), **_PLACE}
 _MESH: _Values = {"File": ("mesh", ()), "Scale": ("scale", _XYZ), "Collision": ("collision", ()), **_SHAPE}
 _HEIGHT_FIELD: _Values = {
@@ -91,7 +92,7 @@ _SHAPES = {
 
 
 def read_scene_xml(path: Path) -> Scene:
-    """Read a scene.
+    """Read a scene; an MJCF document by :func:`~humanoid_model.mjcf.scene.read_scene_mjcf`.
 
     Args:
         path: the file.
@@ -103,6 +104,8 @@ def read_scene_xml(path: Path) -> Scene:
     require_file(path, SceneError, "Give the path of a scene")
     text = path.read_bytes()
     universe = parse_xml(text, str(path), SceneError)
+    if universe.tag == "mujoco":
+        return read_scene_mjcf(path)
     if universe.tag != "Universe":
         raise universe.fail(f"the document's root is <{universe.tag}>, not <Universe>", "Give a Universe")
     others = ("MultiBody", "Body", "Surface", "Loop", "Pair", "Configurations")
@@ -163,7 +166,7 @@ def _read_configurations(builder: SceneBuilder, configurations: XmlElement) -> N
         # is the eye's in the turned axes: so the sample of Fig. 3.2 looks horizontally, z up, from x = 4 m.
         placement = _placement(fields)
         view = pin.SE3(placement.rotation.T, placement.rotation.T @ placement.translation)
-        builder.set_camera(view, fields.get("rotation"), fields.get("look_at"))
+        builder.set_camera(view, fields, "rotation", math.radians(1.0))
     for light in configurations.all("Light"):
         _values(light, {}, ("LightAttribute",))
         fields = {}

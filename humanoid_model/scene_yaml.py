@@ -22,7 +22,7 @@ _BODY = ("label", "mass", "com", "inertia", "twist", "simulated", "shapes", *_PL
 _SHAPE = (*SHAPES, *SHAPE_FIELDS, "colour", "name", *_PLACE)
 _SURFACE = ("body", "polygon", *_PLACE)
 _PAIR = ("between", *PAIR_FIELDS)
-_CAMERA = ("look_at", *_PLACE)
+_CAMERA = ("look_at", "field_of_view", *_PLACE)
 _LIGHT = ("position", "ambient", "diffuse", "specular")
 
 
@@ -63,7 +63,7 @@ def read_scene_yaml(path: Path) -> Scene:
         builder.add_rule(between[0], between[1], values)
     if "camera" in top:
         values = top["camera"].mapping(_CAMERA)
-        builder.set_camera(read_placement(values), values.get("rpy"), values.get("look_at"))
+        builder.set_camera(read_placement(values), values, "rpy")
     for node in _items(top, "lights"):
         builder.add_light(node.mapping(_LIGHT), node)
     return builder.build(top)

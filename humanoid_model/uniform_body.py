@@ -27,26 +27,32 @@ def uniform_inertia(geometries: Sequence[Geometry], mass: float) -> pin.Inertia 
     Raises:
         InputError: a mesh can't be read.
     """
-    solids = []
-    for geometry in geometries:
-        if isinstance(geometry.shape, (HalfSpace, HeightField)):
-            return None
-        solid = coal_geometry(geometry.shape)
-        if isinstance(geometry.shape, Mesh) and not _closed(solid):
-            return None
-        solids.append((float(solid.computeVolume()), geometry.placement, solid))
-    volume = sum(part for part, _, _ in solids)
-    if not volume > 0.0:
-        return None
     total = pin.Inertia.Zero()
-    for part, placement, solid in solids:
-        # coal gives the moments of unit density.
-        unit = np.array(solid.computeMomentofInertiaRelatedToCOM())
-        share = pin.Inertia(
-            mass * part / volume, np.array(solid.computeCOM()).reshape(3), mass / volume * unit
-        )
-        total = total + share.se3Action(placement)
-    return total
+    for geometry in geometries:
+        solid = solid_inertia(geometry)
+        if solid is None:
+            return None
+        total = total + solid
+    if not total.mass > 0.0:
+        return None
+    return pin.Inertia(mass, total.lever, mass / total.mass * total.inertia)
+
+
+def solid_inertia(geometry: Geometry) -> pin.Inertia | None:
+    """Return the inertia of a shape of density 1 kg/m^3 in the body frame; None as in :func:`uniform_inertia`.
+
+    Raises:
+        InputError: a mesh can't be read.
+    """
+    if isinstance(geometry.shape, (HalfSpace, HeightField)):
+        return None
+    solid = coal_geometry(geometry.shape)
+    volume = float(solid.computeVolume())
+    if (isinstance(geometry.shape, Mesh) and not _closed(solid)) or not volume > 0.0:
+        return None
+    centre = np.array(solid.computeCOM()).reshape(3)
+    inertia = pin.Inertia(volume, centre, np.array(solid.computeMomentofInertiaRelatedToCOM()))
+    return inertia.se3Action(geometry.placement)
 
 
 def _closed(mesh: coal.BVHModelBase) -> bool:

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from humanoid_model.arrays import Array
+from humanoid_model.camera import Camera
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import SOLVERS, find_solver
 from humanoid_sim.dynamics.flat_model import joint_placements
@@ -25,6 +28,7 @@ from humanoid_sim.world.world import TreeSlices
 
 if TYPE_CHECKING:
     from humanoid_sim.flexibility.deformable_sole import DeformableSole
+    from humanoid_sim.imaging.pictures import Pictures
 
 
 _MAX_JUDGED_CONTACTS = 300
@@ -101,6 +105,44 @@ class Readings:
         self.v = self.v.copy()
         self.q[slices.q] = q
         self.v[slices.v] = slices.stepped(q, v)
+
+    # -- pictures --------------------------------------------------------------------------------
+
+    def image(
+        self, camera: Camera | None = None, *, size: tuple[int, int] = (640, 480), body: str | None = None
+    ) -> NDArray[np.uint8]:
+        """Take a picture of the present: what the page draws of robots and bodies, in the light of the scene.
+
+        Args:
+            camera: where from; the scene's if not given, without one a camera that sees all robots and free bodies.
+            size: width and height [px].
+            body: that carries the camera, whose placement is then in its frame; None: the world.
+
+        Returns:
+            Red, green and blue, shape (height, width, 3).
+
+        Raises:
+            InputError: no picture has this size or field of view, an unknown body, or a mesh that can't be read.
+        """
+        return self._pictures.image(self.joint_placements(), camera, size, body)
+
+    def depth_image(
+        self, camera: Camera | None = None, *, size: tuple[int, int] = (640, 480), body: str | None = None
+    ) -> tuple[Array, NDArray[np.int64]]:
+        """Return what a range finder in the place of a camera sees; arguments and errors are those of :meth:`image`.
+
+        Returns:
+            Distance along the optical axis in the middle of each pixel, infinite where nothing is [m], and the place in
+            ``world.bodies`` of what is seen, -1 where nothing is; shape (height, width) both.
+        """
+        return self._pictures.depth(self.joint_placements(), camera, size, body)
+
+    @cached_property
+    def _pictures(self) -> Pictures:
+        """What draws, made with the first picture."""
+        from humanoid_sim.imaging.pictures import Pictures  # who takes no picture doesn't wait for readers of meshes
+
+        return Pictures(self.world)
 
     @property
     def soles(self) -> Mapping[str, DeformableSole]:

@@ -17,12 +17,12 @@ from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
 from humanoid_kinematics.mad.drive_gains import with_loop_gains
 from humanoid_kinematics.mad.syntax import MadBase, MadFrame, MadLink, MadRobot, MadScene, MadStatement, Place
 from humanoid_kinematics.mechanism import Mechanism, Tool
-from humanoid_kinematics.urdf_text import urdf_text
 from humanoid_model import RobotError, RobotWarning
 from humanoid_model.description import DEFAULT_COLOUR, Geometry, Joint, JointLimit, Link, Mesh, RobotDescription
 from humanoid_model.loop_closure import KINDS, LoopClosure
 from humanoid_model.robot import build_robot
 from humanoid_model.robot_file import RobotFile
+from humanoid_model.urdf_text import urdf_text
 
 #: Metres in a unit of length where neither file nor caller says: the thesis' listings are in millimetres.
 LENGTH_UNIT = 0.001

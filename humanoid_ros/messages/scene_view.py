@@ -13,8 +13,9 @@ import pinocchio as pin
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from humanoid_model.camera import Camera
 from humanoid_model.errors import InputError
-from humanoid_model.scene import Camera, Light, Scene
+from humanoid_model.scene import Light, Scene
 from humanoid_ros.messages.conversions import fill_pose, fill_vector, placement
 
 CAMERA = "camera"

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pinocchio as pin
 
-FIELD_OF_VIEW = 0.62
-DIRECTION = np.array([0.83, -0.50, 0.24])
-"""From what is looked at towards the camera: from the front, its right, a little above."""
+from humanoid_model.camera import FIELD_OF_VIEW
+from humanoid_model.camera import Camera as SceneCamera
+
 EYES = 1.0 / 30.0
 """Distance of the eyes over that of what is looked at, which photographers take for comfortable."""
-MARGIN = 1.36
-"""Height of the picture over the height of what is looked at."""
 UPRIGHT = 1e-6
 """A camera whose right is level up to this stands upright [-]."""
 
@@ -43,8 +41,7 @@ class Camera:
             centre: (3,) middle of it [m].
             height: Its largest size [m].
         """
-        distance = 0.5 * MARGIN * height / np.tan(0.5 * FIELD_OF_VIEW)
-        return cls(centre + distance * DIRECTION / np.linalg.norm(DIRECTION), np.array(centre))
+        return cls(np.array(SceneCamera.framing(centre, height).placement.translation), np.array(centre))
 
     @classmethod
     def placed(cls, placement: pin.SE3, centre: np.ndarray) -> Camera:
@@ -72,6 +69,16 @@ class Camera:
         shift = EYES * np.linalg.norm(forward) * right / np.linalg.norm(right)
         return Camera(self.position + shift, self.look_at + shift, self.field_of_view, self.up)
 
+    @property
+    def scene_camera(self) -> SceneCamera:
+        """The same camera as a scene has it."""
+        back = self.position - self.look_at
+        back = back / np.linalg.norm(back)
+        right = np.cross(self.up, back)
+        right /= np.linalg.norm(right)
+        placement = pin.SE3(np.column_stack([right, np.cross(back, right), back]), self.position)
+        return SceneCamera(placement, self.field_of_view)
+
     def project(self, points: np.ndarray, width: int, height: int) -> np.ndarray:
         """Return pixels of points.
 
@@ -83,11 +90,7 @@ class Camera:
         Returns:
             (..., 3) column, row and depth [m]; a depth of zero or less lies behind the camera.
         """
-        forward = self.look_at - self.position
-        forward = forward / np.linalg.norm(forward)
-        right = np.cross(forward, self.up)
-        right /= np.linalg.norm(right)
-        axes = np.array([right, np.cross(forward, right), forward])
+        axes = self.scene_camera.placement.rotation.T * np.array([[1.0], [-1.0], [-1.0]])
         local = (points - self.position) @ axes.T
         depth = local[..., 2:]
         focal = 0.5 * height / np.tan(0.5 * self.field_of_view)

@@ -18,9 +18,9 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
+from humanoid_model.camera import Camera as SceneCamera
 from humanoid_model.errors import InputError
 from humanoid_model.resources import list_resources
-from humanoid_model.scene import Camera as SceneCamera
 from humanoid_ros.messages.scene_view import read_view
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.parameter_declaration import (

@@ -22,6 +22,9 @@ FACE_CONTACT = 0.9999
 VERTICES = 1 << 20
 """Features below this number are vertices of a polytope."""
 
+END_CORNERS = 16
+"""A cylinder's end that another cylinder stands on is a polygon of so many corners on its rim."""
+
 
 @njit(cache=True, error_model="numpy")
 def face_towards(table: ShapeTable, s: int, R: np.ndarray, direction: np.ndarray) -> tuple[int, float]:
@@ -144,10 +147,98 @@ def _name_of_vertex(point: np.ndarray, number: int, polygon: np.ndarray, labels:
 
 
 @njit(cache=True, error_model="numpy")
+def _end_polygon(table: ShapeTable, s: int, R: np.ndarray, p: np.ndarray, side: float) -> np.ndarray:
+    """Return corners on the rim of a cylinder's end in the world [m], counter-clockwise from outside.
+
+    Args:
+        table: the shapes.
+        s: a cylinder.
+        R: rotation from its frame to the world, shape (3, 3).
+        p: its origin in the world [m], shape (3,).
+        side: 1 for the end along its z axis, -1 for the other one.
+    """
+    polygon = np.empty((END_CORNERS, 3))
+    for k in range(END_CORNERS):
+        angle = side * 2.0 * math.pi * k / END_CORNERS
+        x, y = table.radius[s] * math.cos(angle), table.radius[s] * math.sin(angle)
+        for r in range(3):
+            polygon[k, r] = p[r] + R[r, 0] * x + R[r, 1] * y + side * table.half_length[s] * R[r, 2]
+    return polygon
+
+
+@njit(cache=True, error_model="numpy")
+def _add_end_points(
+    table: ShapeTable,
+    s: int,
+    R: np.ndarray,
+    p: np.ndarray,
+    face: np.ndarray,
+    normal: np.ndarray,
+    points: np.ndarray,
+    features: np.ndarray,
+    count: int,
+) -> int:
+    """Add where a face ends under the lower end of a cylinder: the face's corners there, and its sides at the rim.
+
+    Args:
+        table: the shapes.
+        s: a cylinder.
+        R: rotation from its frame to the world, shape (3, 3).
+        p: its origin in the world [m], shape (3,).
+        face: vertices of the face in the world, shape (l, 3).
+        normal: unit normal of the face, shape (3,).
+        points: those of the end itself; receives more, shape (n, 3).
+        features: their numbers, likewise.
+        count: how many there are.
+
+    Returns:
+        The number of points with those that were added; none is nearer than ``ONE_POINT`` to another one.
+    """
+    size, radius, axis = face.shape[0], table.radius[s], R[:, 2]
+    along = axis[0] * normal[0] + axis[1] * normal[1] + axis[2] * normal[2]
+    if abs(along) < 0.5:  # it lies
+        return count
+    half = -table.half_length[s] if along > 0.0 else table.half_length[s]
+    corners = np.empty((size, 3))  # of the face on the plane of the end, seen from its centre
+    for k in range(size):
+        height = 0.0
+        for r in range(3):
+            height += (p[r] + half * axis[r] - face[k, r]) * axis[r]
+        for r in range(3):
+            corners[k, r] = face[k, r] + height / along * normal[r] - p[r] - half * axis[r]
+    shares = np.empty(3)
+    for k in range(size):
+        a = b = c = 0.0
+        for r in range(3):
+            side = corners[(k + 1) % size, r] - corners[k, r]
+            a, b, c = a + side * side, b + side * corners[k, r], c + corners[k, r] ** 2
+        shares[0] = 0.0 if c <= (radius + ONE_POINT) ** 2 else -1.0
+        root = b * b - a * (c - radius * radius)
+        shares[1] = (-b - math.sqrt(root)) / a if root > 0.0 else -1.0
+        shares[2] = (-b + math.sqrt(root)) / a if root > 0.0 else -1.0
+        for j in range(3):
+            if not 0.0 <= shares[j] < 1.0:
+                continue
+            new = True
+            for r in range(3):
+                side = corners[(k + 1) % size, r] - corners[k, r]
+                points[count, r] = corners[k, r] + shares[j] * side + p[r] + half * axis[r]
+            for i in range(count):
+                away = 0.0
+                for r in range(3):
+                    away += (points[i, r] - points[count, r]) ** 2
+                new = new and away > ONE_POINT * ONE_POINT
+            if new:
+                features[count] = VERTICES + 8 + 3 * k + j
+                count += 1
+    return count
+
+
+@njit(cache=True, error_model="numpy")
 def round_points(
     table: ShapeTable, s: int, R: np.ndarray, p: np.ndarray, face: np.ndarray, normal: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest points of a round shape above a face, those beyond the face's sides left out.
+    """Lowest points of a round shape above a face; where a cylinder's end goes beyond the face's sides, those there.
 
     Args:
         table: the shapes.
@@ -160,7 +251,7 @@ def round_points(
     Returns:
         The points in the world [m], shape (j, 3), and a number for each.
     """
-    candidates = np.empty((8, 3))
+    candidates = np.empty((9 + 3 * face.shape[0], 3))
     radius = table.radius[s]
     count = 0
     axis = R[:, 2]
@@ -198,7 +289,7 @@ def round_points(
                 candidates[count + 2, r] = centre - radius * side[r]
                 candidates[count + 3, r] = centre - radius * down[r]
             count += 4
-    features = np.empty(count, dtype=np.int64)
+    features = np.empty(candidates.shape[0], dtype=np.int64)
     inside = 0
     for i in range(count):
         over = True
@@ -209,6 +300,8 @@ def round_points(
             candidates[inside] = candidates[i]
             features[inside] = VERTICES + i
             inside += 1
+    if table.kind[s] == CYLINDER:
+        inside = _add_end_points(table, s, R, p, face, normal, candidates, features, inside)
     return candidates[:inside], features[:inside]
 
 
@@ -228,7 +321,7 @@ def face_contact(
     Args:
         table: the shapes.
         a: shape that touches the face.
-        b: shape that has the face.
+        b: shape that has the face; beside a cylinder, an end of a cylinder is one.
         pose_a: of a in the world.
         pose_b: of b in the world.
         normal: contact normal from b into a; overwritten with the face's own normal, shape (3,).
@@ -238,21 +331,30 @@ def face_contact(
     Returns:
         The number of points; 0 where no face of b has that normal or nothing of a is over it.
     """
-    if table.face_start[b + 1] == table.face_start[b]:
-        return 0
     R_a, p_a, R_b, p_b = pose_a.R, pose_a.p, pose_b.R, pose_b.p
     positions, gaps, features = patch.positions, patch.gaps, patch.features
-    i, cosine = face_towards(table, b, R_b, normal)
-    if cosine < FACE_CONTACT:
-        return 0
-    face = face_polygon(table, b, i, R_b, p_b)
     face_normal = np.empty(3)
-    for r in range(3):
-        face_normal[r] = (
-            R_b[r, 0] * table.face_normals[i, 0]
-            + R_b[r, 1] * table.face_normals[i, 1]
-            + R_b[r, 2] * table.face_normals[i, 2]
-        )
+    if table.face_start[b + 1] > table.face_start[b]:
+        i, cosine = face_towards(table, b, R_b, normal)
+        if cosine < FACE_CONTACT:
+            return 0
+        face = face_polygon(table, b, i, R_b, p_b)
+        for r in range(3):
+            face_normal[r] = (
+                R_b[r, 0] * table.face_normals[i, 0]
+                + R_b[r, 1] * table.face_normals[i, 1]
+                + R_b[r, 2] * table.face_normals[i, 2]
+            )
+    elif table.kind[a] == CYLINDER and table.kind[b] == CYLINDER:  # under other shapes an end is taken for a
+        cosine = R_b[0, 2] * normal[0] + R_b[1, 2] * normal[1] + R_b[2, 2] * normal[2]
+        if abs(cosine) < FACE_CONTACT:
+            return 0
+        side = 1.0 if cosine > 0.0 else -1.0
+        face = _end_polygon(table, b, R_b, p_b, side)
+        for r in range(3):
+            face_normal[r] = side * R_b[r, 2]
+    else:
+        return 0
     if table.face_start[a + 1] > table.face_start[a]:
         j, _ = face_towards(table, a, R_a, -face_normal)
         facing = face_polygon(table, a, j, R_a, p_a)

@@ -165,7 +165,7 @@ EVERYTHING_XML = """\
   </Body>
   <Body id="ball"><Mass>10</Mass><Sphere radius="0.5"/></Body>
   <Configurations>
-    <Camera><Translation x="3" y="0" z="1"/><LookAt x="0" y="0" z="1"/></Camera>
+    <Camera><Translation x="3" y="0" z="1"/><LookAt x="0" y="0" z="1"/><FieldOfView>60</FieldOfView></Camera>
     <Light>
       <LightAttribute type="position" x="1" y="2" z="3" w="0"/>
       <LightAttribute type="ambient" r="0.1" g="0.1" b="0.1" a="1"/>
@@ -211,7 +211,7 @@ pairs:
   - {between: ["*", "*"], friction: 0.7, restitution: 0.2}
   - {between: ["arm/*", floor], friction: 0.5}
   - {between: [ball, thing], collide: false}
-camera: {xyz: [3, 0, 1], look_at: [0, 0, 1]}
+camera: {xyz: [3, 0, 1], look_at: [0, 0, 1], field_of_view: 1.0471975511965976}
 lights:
   - {position: [1, 2, 3, 0], ambient: [0.1, 0.1, 0.1, 1]}
 """

@@ -297,6 +297,10 @@ BAD = {
         BALL + "camera: {xyz: [1, 2, 3], look_at: [1, 2, 3]}",
         3, "camera.look_at", "is [1.0, 2.0, 3.0], where the camera is", "another point",
     ),
+    "camera that sees more than half of the world": (
+        BALL + "camera: {xyz: [1, 2, 3], field_of_view: 3.2}",
+        3, "camera.field_of_view", "is 3.2", "between 0 and 3.142",
+    ),
     "camera turned twice": (
         BALL + "camera: {xyz: [1, 2, 3], rpy: [0, 0, 1], look_at: [0, 0, 0]}",
         3, "camera.rpy", "is given beside a point to look at", "Give one of the two",

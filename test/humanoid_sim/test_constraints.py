@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 import humanoid_studies  # noqa: F401 solvers to compare with
 from humanoid_model import load_robot
-from humanoid_model.description import Cylinder
+from humanoid_model.description import Box, Cylinder
 from humanoid_model.errors import InputError, RobotError
 from humanoid_model.scene import PairRule, SceneRobot
 from humanoid_sim import Simulation
@@ -196,6 +196,34 @@ def test_a_disc_spins_down_by_torsional_friction() -> None:
     assert simulation.contacts.torque[0, 2] == pytest.approx(-0.004 * 2.0 * 9.8, rel=1e-6)
     simulation.run(5.0)
     assert np.abs(simulation.bodies["ball"].twist).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("shape", "corner", "more_than_uniform"),
+    [
+        (Cylinder(0.1, 0.04), 0.1, 1.5),
+        (Box(np.array([0.2, 0.2, 0.04])), np.hypot(0.1, 0.1), 1.85),
+        (Box(np.array([0.3, 0.1, 0.04])), np.hypot(0.15, 0.05), 1.92),
+    ],
+)
+def test_what_lies_flat_turns_against_the_friction_of_its_corners(
+    shape: Cylinder | Box, corner: float, more_than_uniform: float
+) -> None:
+    """The pressure is where the support ends: docs/scenes.md tells how much more that holds than a uniform one."""
+    inertia = 0.02 * np.eye(3)
+    turning = body("it", shape, 2.0, inertia, place(0, 0, 0.02), twist=np.array([0, 0, 0, 0, 0, 20.0]))
+    simulation = Simulation(scene(floor(), turning, friction=0.5))
+    simulation.run(0.02)
+    before = simulation.bodies["it"].twist[5]
+    simulation.run(0.02)
+    arm = 0.02 * (before - simulation.bodies["it"].twist[5]) / 0.02 / (0.5 * 2.0 * 9.8)
+    assert arm == pytest.approx(corner, rel=5e-3)
+    if isinstance(shape, Cylinder):
+        uniform = 2.0 / 3.0 * shape.radius
+    else:
+        x, y = (np.linspace(-0.5, 0.5, 401)[1::2] * side for side in shape.size[:2])
+        uniform = float(np.hypot(x[:, None], y).mean())
+    assert arm / uniform == pytest.approx(more_than_uniform, rel=5e-3)
 
 
 def test_a_rolling_ball_is_braked_by_rolling_friction() -> None:

@@ -13,7 +13,8 @@ import viser
 
 from humanoid_model.description import Geometry, RobotDescription
 from humanoid_model.errors import InputError
-from humanoid_ros.viewer.drawing.shapes import add_shape, bounds
+from humanoid_model.shape_triangles import bounds
+from humanoid_ros.viewer.drawing.shapes import add_shape
 
 MOVED = 1e-5
 """A link is sent again once it moved by this much ([m], and of a quaternion's components)."""

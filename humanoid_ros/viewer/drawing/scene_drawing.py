@@ -12,7 +12,8 @@ import pinocchio as pin
 import viser
 
 from humanoid_model.description import Shape
-from humanoid_ros.viewer.drawing.shapes import Triangles, add_shape, bounds, wxyz
+from humanoid_model.shape_triangles import Triangles, bounds
+from humanoid_ros.viewer.drawing.shapes import add_shape, wxyz
 
 MOVED = 1e-5
 LEVEL = 2e-3

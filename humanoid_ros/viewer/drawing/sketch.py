@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scene drawn without a browser: shaded triangles, far ones first, and arrows."""
+"""The scene drawn without a browser: robot and cones, over them arrows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 import pinocchio as pin
 from PIL import Image, ImageDraw
 
-from humanoid_model.description import RobotDescription
+from humanoid_model.description import RobotDescription, Shape
 from humanoid_model.errors import InputError
+from humanoid_model.shape_triangles import Triangles, triangles
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.contact_drawing import (
     CONE_COLOUR,
@@ -19,9 +20,9 @@ from humanoid_ros.viewer.drawing.contact_drawing import (
     rotation_to,
     unit_cone,
 )
-from humanoid_ros.viewer.drawing.shapes import triangles
+from humanoid_sim.imaging.drawn_shapes import DrawnShapes
+from humanoid_sim.imaging.picture import take_picture
 
-LIGHT = np.array([0.45, -0.35, 0.82])
 BACKGROUND, FLOOR_LINE = (250, 251, 252), (196, 200, 205)
 CONE_OPACITY = 110
 
@@ -49,7 +50,7 @@ def sketch(
     """
     width, height = size
     image = Image.new("RGB", size, BACKGROUND)
-    draw = ImageDraw.Draw(image, "RGBA")
+    draw = ImageDraw.Draw(image)
     lines = np.arange(-4.0, 4.01, 0.25)
     for line in lines:
         along = np.linspace(-4.0, 4.0, 65)
@@ -59,15 +60,11 @@ def sketch(
             pixels = pixels[pixels[:, 2] > 0.05]
             draw.line([tuple(p) for p in pixels[:, :2].tolist()], fill=FLOOR_LINE)
 
-    corners, colours = _robot_triangles(description, placements_world_link)
-    cones, cone_colours = _cone_triangles(contacts, cone_scale)
-    corners = np.concatenate([corners, cones])
-    colours = np.concatenate([colours, cone_colours])
-    pixels = camera.project(corners, width, height)
-    visible = pixels[..., 2].min(axis=1, initial=np.inf) > 0.05
-    for i in np.argsort(-pixels[..., 2].mean(axis=1)):
-        if visible[i]:
-            draw.polygon([tuple(p) for p in pixels[i, :, :2].tolist()], fill=tuple(colours[i]))
+    shapes = _robot_and_cones(description, placements_world_link, contacts, cone_scale)
+    here = np.eye(3)[None], np.zeros((1, 3))
+    colour = take_picture(shapes, *here, camera.scene_camera, size, behind=np.asarray(image) / 255.0)
+    image = Image.fromarray(np.round(255.0 * colour).astype(np.uint8))
+    draw = ImageDraw.Draw(image)
 
     tips = contacts.position + arrow_scale * contacts.force
     for start, end in zip(contacts.position, tips, strict=True):
@@ -84,41 +81,24 @@ def sketch(
     return image
 
 
-def _robot_triangles(description: RobotDescription, placements: Mapping[str, pin.SE3]) -> tuple[np.ndarray, np.ndarray]:
-    """(t, 3, 3) corners that face outwards and (t, 4) shaded colours."""
-    light = LIGHT / np.linalg.norm(LIGHT)
-    all_corners: list[np.ndarray] = [np.zeros((0, 3, 3))]
-    all_colours: list[np.ndarray] = [np.zeros((0, 4), dtype=int)]
-    for link in description.links.values():
-        placement = placements.get(link.name)
-        if placement is None:
-            continue
-        for visual in link.visuals:
+def _robot_and_cones(
+    description: RobotDescription, placements: Mapping[str, pin.SE3], contacts: ContactView, cone_scale: float
+) -> DrawnShapes:
+    """Return the links that have a place and the friction cones, all in the world."""
+    shapes: list[tuple[int, Shape | Triangles, pin.SE3, np.ndarray]] = []
+    for name, link in description.links.items():
+        for visual in link.visuals if name in placements else ():
             try:
-                mesh = triangles(visual.shape)
+                triangles(visual.shape)
             except InputError:
                 continue  # the page's own drawing reports meshes that can't be read
-            place = placement * visual.placement
-            corners = (mesh.vertices @ place.rotation.T + place.translation)[mesh.faces]
-            normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-            norm = np.linalg.norm(normal, axis=1, keepdims=True)
-            shade = 0.55 + 0.45 * np.clip(normal / np.maximum(norm, 1e-12) @ light, 0.0, 1.0)
-            red_green_blue = 255.0 * np.asarray(visual.colour)[:3] * shade[:, None]
-            opacity = np.full((len(corners), 1), 255.0 * float(visual.colour[3]))
-            all_corners.append(corners)
-            all_colours.append(np.hstack([red_green_blue, opacity]).astype(int))
-    return np.concatenate(all_corners), np.concatenate(all_colours)
-
-
-def _cone_triangles(contacts: ContactView, cone_scale: float) -> tuple[np.ndarray, np.ndarray]:
+            shapes.append((0, visual.shape, placements[name] * visual.placement, np.asarray(visual.colour)))
     vertices, faces = unit_cone()
-    cones: list[np.ndarray] = [np.zeros((0, 3, 3))]
-    height = cone_scale * np.maximum(contacts.normal_force, 0.0)
-    for position, wxyz, h, mu in zip(
-        contacts.position, rotation_to(contacts.normal), height, contacts.friction, strict=True
+    colour = np.array([*CONE_COLOUR, CONE_OPACITY]) / 255.0
+    heights = cone_scale * np.maximum(contacts.normal_force, 0.0)
+    for position, (w, x, y, z), h, mu in zip(
+        contacts.position, rotation_to(contacts.normal), heights, contacts.friction, strict=True
     ):
-        w, x, y, z = wxyz
-        rotation = pin.Quaternion(w, x, y, z).toRotationMatrix()
-        cones.append(((vertices * [mu * h, mu * h, h]) @ rotation.T + position)[faces])
-    corners = np.concatenate(cones)
-    return corners, np.tile((*CONE_COLOUR, CONE_OPACITY), (len(corners), 1))
+        place = pin.SE3(pin.Quaternion(w, x, y, z), position)
+        shapes.append((0, Triangles(vertices * [mu * h, mu * h, h], faces), place, colour))
+    return DrawnShapes.of(shapes)

@@ -10,10 +10,10 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_model.description import Shape
 from humanoid_model.errors import InputError
+from humanoid_model.shape_triangles import Triangles
 from humanoid_ros.messages.marker_shapes import marker_name, marker_placement, marker_shape
 from humanoid_ros.viewer.drawing.coloured_mesh_drawing import ColouredMesh
 from humanoid_ros.viewer.drawing.scene_drawing import SceneDrawing, SceneItem
-from humanoid_ros.viewer.drawing.shapes import Triangles
 from humanoid_ros.viewer.drawing.trace_drawing import TraceLine
 
 

@@ -13,8 +13,9 @@ pytest.importorskip("visualization_msgs", reason="ROS 2 is not installed")
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_model import load_scene
+from humanoid_model.camera import Camera
 from humanoid_model.errors import InputError
-from humanoid_model.scene import Camera, Light, Scene
+from humanoid_model.scene import Light, Scene
 from humanoid_ros.messages.conversions import placement
 from humanoid_ros.messages.scene_view import read_view, scene_view
 

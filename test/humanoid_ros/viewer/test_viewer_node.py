@@ -36,8 +36,8 @@ from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
-from humanoid_model.scene import Camera, Light, Scene  # noqa: E402
-from humanoid_model.scene_builder import look_at  # noqa: E402
+from humanoid_model.camera import Camera  # noqa: E402
+from humanoid_model.scene import Light, Scene  # noqa: E402
 from humanoid_ros.demo.headless_browser import HeadlessBrowser, find_browser  # noqa: E402
 from humanoid_ros.messages.scene_view import scene_view  # noqa: E402
 
@@ -335,7 +335,7 @@ def light(position: list[float], ambient: list[float], diffuse: list[float]) -> 
 def test_the_page_is_seen_and_lit_as_the_scene_says(robot: RobotOnTopics, page: PageClient) -> None:
     eye, target = np.array([2.0, -1.0, 1.5]), np.array([0.0, 0.0, 0.7])
     lamp, sun = light([2.0, 4.0, 6.0, 2.0], BLUE, RED), light([0.0, 3.0, 4.0, 0.0], BLACK, [0.2, 0.1, 0.4, 1.0])
-    robot.tell_view(Camera(look_at(eye, target)), lamp, sun)
+    robot.tell_view(Camera.looking_at(eye, target), lamp, sun)
     wait_for(lambda: np.allclose(page.settings["SetCameraPositionMessage"]["position"], eye), "the camera is there")
 
     def at() -> np.ndarray:
@@ -367,7 +367,7 @@ def test_the_page_is_seen_and_lit_as_the_scene_says(robot: RobotOnTopics, page: 
 
 
 def test_a_camera_that_is_turned_keeps_what_is_up(robot: RobotOnTopics, page: PageClient) -> None:
-    placement = look_at(np.array([3.0, 0.0, 0.7]), np.array([0.0, 0.0, 0.7]))
+    placement = Camera.looking_at([3.0, 0.0, 0.7], [0.0, 0.0, 0.7]).placement
     robot.tell_view(Camera(placement * pin.SE3(pin.utils.rotate("z", 0.5), np.zeros(3))))
     # Turned by 0.5 about what it looks away from, +x: up goes from z towards -y.
     up = np.array([0.0, -np.sin(0.5), np.cos(0.5)])
@@ -532,7 +532,7 @@ def test_browser_shows_a_white_box_in_the_colour_of_the_light(
 ) -> None:
     """A red light before the box, then behind it with blue light from everywhere."""
     robot.show_box(1.5, rgb=(1.0, 1.0, 1.0))
-    camera = Camera(look_at(np.array([2.6, 0.0, 0.0]), np.array([1.5, 0.0, 0.0])))
+    camera = Camera.looking_at(np.array([2.6, 0.0, 0.0]), np.array([1.5, 0.0, 0.0]))
     robot.tell_view(camera, light([5.0, 0.0, 0.0, 1.0], BLACK, RED))
     with HeadlessBrowser(960, 360) as browser:
         browser.open(viewer[1])

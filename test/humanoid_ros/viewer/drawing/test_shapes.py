@@ -11,10 +11,10 @@ import trimesh
 import viser
 from PIL import Image
 
-from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
 from humanoid_model.errors import InputError
-from humanoid_ros.viewer.drawing.shapes import Triangles, add_shape, bounds, read_mesh, wxyz
+from humanoid_model.shape_triangles import Triangles, read_mesh
+from humanoid_ros.viewer.drawing.shapes import add_shape, wxyz
 from humanoid_ros.viewer.page import Page
 
 GREY = (0.5, 0.5, 0.5, 1.0)
@@ -93,79 +93,9 @@ def test_triangles_are_drawn_as_given(page: Page) -> None:
     np.testing.assert_array_equal(node.vertices, vertices)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("missing.obj", None, "no such mesh file"),
-        ("empty.obj", "v 0 0 0\n", "missing|no triangles|can't be read"),
-        ("shape.xyzzy", "nonsense", "can't be read"),
-    ],
-)
-def test_bad_mesh_is_refused_by_name(tmp_path: Path, name: str, text: str | None, message: str) -> None:
-    path = tmp_path / name
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(InputError, match=message) as caught:
-        read_mesh(Mesh(path, np.ones(3)))
-    assert name in str(caught.value)
-
-
 def test_unknown_shape_is_refused(page: Page) -> None:
     with pytest.raises(InputError, match="can't draw a str"):
         add_shape(page.server.scene, "/x", "a box", pin.SE3.Identity(), GREY)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("shape", "highest"),
-    [
-        (Box(np.array([0.2, 0.4, 0.6])), [0.1, 0.2, 0.3]),
-        (Sphere(0.3), [0.3, 0.3, 0.3]),
-        (Cylinder(0.1, 0.8), [0.1, 0.1, 0.4]),
-        (Capsule(0.1, 0.8), [0.1, 0.1, 0.5]),
-        (Triangles(np.vstack([-np.eye(3), np.eye(3)]), np.array([[0, 1, 2]])), [1, 1, 1]),
-    ],
-)
-def test_bounds_are_symmetric_boxes(shape: object, highest: list[float]) -> None:
-    np.testing.assert_allclose(bounds(shape), [np.negative(highest), highest], atol=2e-3)  # type: ignore[arg-type]
-
-
-CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]])
-SIDES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-
-
-def written(folder: Path, kind: str) -> Path:
-    """A tetrahedron of edges 1, 2 and 3 along the axes, as a file of a kind."""
-    path = folder / f"tetrahedron.{kind}"
-    if kind == "nff":  # of Sense8, whose library the thesis' program was drawn with
-        points = "\n".join(" ".join(map(str, corner)) for corner in CORNERS)
-        sides = "\n".join(f"3 {' '.join(map(str, side))} 0xff0" for side in SIDES)
-        path.write_text(f"nff\nversion 2.0\nobject\n4\n{points}\n4\n{sides}\n")
-    elif kind == "dxf":
-        faces = ""
-        for side in SIDES:
-            corners = [CORNERS[k] for k in (*side, side[-1])]
-            faces += "0\n3DFACE\n8\n0\n" + "".join(
-                f"{10 * (axis + 1) + number}\n{float(corner[axis])}\n"
-                for number, corner in enumerate(corners)
-                for axis in range(3)
-            )
-        path.write_text(f"0\nSECTION\n2\nENTITIES\n{faces}0\nENDSEC\n0\nEOF\n")
-    else:
-        trimesh.Trimesh(CORNERS, SIDES).export(path)
-    return path
-
-
-@pytest.mark.parametrize("kind", ["stl", "obj", "glb", "nff", "dxf"])
-def test_files_of_many_kinds_are_drawn_and_collide_as_they_are(tmp_path: Path, kind: str) -> None:
-    mesh = Mesh(written(tmp_path, kind), np.array([0.1, 0.1, 0.2]))
-    drawn = read_mesh(mesh)
-    np.testing.assert_allclose(drawn.vertices.min(axis=0), 0.0, atol=1e-7)
-    np.testing.assert_allclose(drawn.vertices.max(axis=0), [0.1, 0.2, 0.6], atol=1e-7)
-    assert len(drawn.faces) == 4
-    solid = coal_geometry(mesh)
-    solid.computeLocalAABB()
-    np.testing.assert_allclose(solid.aabb_local.max_, [0.1, 0.2, 0.6], atol=1e-7)
-    np.testing.assert_allclose(solid.aabb_local.min_, 0.0, atol=1e-7)
 
 
 def test_a_mesh_with_a_texture_is_drawn_with_it_and_one_without_in_its_colour(page: Page, tmp_path: Path) -> None:
@@ -184,5 +114,6 @@ def test_a_mesh_with_a_texture_is_drawn_with_it_and_one_without_in_its_colour(pa
     assert {tuple(int(part) for part in colour) for colour in colours} == {
         (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 0),
     }  # fmt: skip
-    plain = add_shape(page.server.scene, "/plain", Mesh(written(tmp_path, "glb"), np.ones(3)), pin.SE3.Identity(), GREY)
+    (tmp_path / "plain.obj").write_text(TETRAHEDRON)
+    plain = add_shape(page.server.scene, "/plain", Mesh(tmp_path / "plain.obj", np.ones(3)), pin.SE3.Identity(), GREY)
     assert isinstance(plain, viser.MeshHandle)

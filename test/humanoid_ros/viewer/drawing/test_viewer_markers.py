@@ -13,8 +13,8 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_model.description import Box, Cylinder, Mesh, Sphere
 from humanoid_model.errors import InputError
+from humanoid_model.shape_triangles import Triangles
 from humanoid_ros.viewer.drawing.scene_drawing import SceneDrawing
-from humanoid_ros.viewer.drawing.shapes import Triangles
 from humanoid_ros.viewer.drawing.viewer_markers import draw_markers, scene_item
 from humanoid_ros.viewer.page import Page
 

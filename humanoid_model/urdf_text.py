@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from humanoid_model import RobotError
 from humanoid_model.description import Box, Capsule, Cylinder, Geometry, Joint, Link, Mesh, RobotDescription, Sphere
+from humanoid_model.errors import RobotError
 from humanoid_model.loop_closure import KINDS, LoopClosure
 from humanoid_model.urdf import CONSTRAINTS
 from humanoid_model.xml_element import XmlElement

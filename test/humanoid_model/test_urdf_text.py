@@ -9,11 +9,11 @@ import pytest
 from fixtures.random_urdf import random_urdf
 
 from humanoid_kinematics import load_mechanism
-from humanoid_kinematics.urdf_text import urdf_text
 from humanoid_model import RobotError, load_robot
 from humanoid_model.description import Geometry, HalfSpace, Link
 from humanoid_model.loop_closure import KINDS, LoopClosure
 from humanoid_model.urdf import read_urdf
+from humanoid_model.urdf_text import urdf_text
 
 
 def far(one, other):

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cameras that look at a point; what both readers build is tested with them."""
+"""Cameras that look at a point."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.testing import assert_allclose
 
-from humanoid_model.scene_builder import look_at
+from humanoid_model.camera import Camera
 
 
 def test_target_is_in_the_middle_of_an_upright_view() -> None:
     rng = np.random.default_rng(5)
     for _ in range(50):
         eye, target = rng.normal(size=(2, 3))
-        camera = look_at(eye, target)
+        camera = Camera.looking_at(eye, target).placement
         assert_allclose(camera.rotation @ camera.rotation.T, np.eye(3), atol=1e-12)
         assert np.linalg.det(camera.rotation) > 0
         # The camera looks along its -z; the world's z is up in the picture, not to the side.
@@ -25,6 +25,6 @@ def test_target_is_in_the_middle_of_an_upright_view() -> None:
 
 def test_straight_up_and_down() -> None:
     for height in (-2.0, 2.0):
-        camera = look_at(np.array([1.0, 1.0, height]), np.array([1.0, 1.0, 0.0]))
+        camera = Camera.looking_at(np.array([1.0, 1.0, height]), np.array([1.0, 1.0, 0.0])).placement
         assert_allclose(camera.actInv(np.array([1.0, 1.0, 0.0])), [0, 0, -2], atol=1e-12)
         assert_allclose(camera.rotation[:, 1], [0, 1, 0], atol=1e-12)

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenes from MJCF files: trees with joints become robots, free bodies and what is fixed become bodies."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_model.camera import Camera
+from humanoid_model.errors import SceneError
+from humanoid_model.input_file import read_text
+from humanoid_model.loop_closure import LoopClosure
+from humanoid_model.mjcf.bodies import MjcfBody, MjcfGeom, read_bodies
+from humanoid_model.mjcf.document import MjcfDocument
+from humanoid_model.mjcf.tree import (
+    WORLD,
+    JointLaw,
+    build_tree,
+    configuration,
+    read_actuators,
+    read_equalities,
+    read_keyframes,
+)
+from humanoid_model.scene import Light, PairRule, Scene, SceneBody, SceneRobot
+from humanoid_model.xml_element import XmlElement
+
+_TIME_STEP = 0.002
+_FIELD_OF_VIEW = 45.0
+_NOTHING_MECHANICAL = ("visual", "statistic", "size", "custom", "asset", "default", "compiler")
+_READ = ("option", "worldbody", "contact", "equality", "actuator", "keyframe")
+
+
+def read_scene_mjcf(path: Path) -> Scene:
+    """Read a scene that MuJoCo reads too.
+
+    A body with joints below becomes a robot of its name, fixed to the world or floating by its free joint; a body that
+    is free and carries no other becomes a free body; what has no joints stays where it is. All start in the first
+    keyframe, without one where the file places them. What the stack has no word for and can be left out is warned of
+    (:class:`~humanoid_model.errors.RobotWarning`).
+
+    Args:
+        path: the file.
+
+    Raises:
+        SceneError: broken XML, or what the stack has no word for; it names file, line, element and remedy.
+        InputError: a mesh can't be used.
+    """
+    text = read_text(path, SceneError, "Give the path of a scene")
+    return _Builder(MjcfDocument(text, str(path), path.parent, SceneError)).build(path)
+
+
+class _Builder:
+    def __init__(self, document: MjcfDocument) -> None:
+        self.document = document
+        self.world = read_bodies(document)
+        self.frames = read_keyframes(document, self.world)
+        self.actuators = read_actuators(document, self.world)
+        self.robots: list[SceneRobot] = []
+        self.bodies: list[SceneBody] = []
+        self.names: dict[str, str] = {}  # of the bodies of the file in the scene
+        self.touching: dict[str, tuple[MjcfGeom, ...]] = {}  # shapes that touch, by names of the scene
+        self.rules: list[PairRule] = []
+
+    def build(self, path: Path) -> Scene:
+        document, top = self.document, self.document.top
+        for child in top.children:
+            if child.tag not in (*_READ, *_NOTHING_MECHANICAL):
+                if child.tag in ("tendon", "deformable", "extension"):
+                    raise child.fail("is not read", "Leave it out")
+                document.note_all(child)
+        loops, laws = read_equalities(document, self.world)
+        taken = {body.name for body in self.world.walk()}
+        for number, geom in enumerate(self.world.geoms):
+            name = geom.geometry.name or f"ground_{number + 1}"
+            while name in taken:
+                name += "_geom"
+            taken.add(name)
+            self.add_fixed(name, (geom,), pin.SE3.Identity())
+        for body in self.world.children:
+            self.add(body, laws)
+        for law in laws:
+            own = [placed for placed in self.robots if {law.joint, law.followed} <= set(placed.robot.joint_names)]
+            if not law.followed or not own:
+                raise law.element.fail(
+                    f"holds '{law.joint}' alone" if not law.followed else "couples two robots",
+                    "Couple two joints of one tree, or take the joint away",
+                )
+        if any(WORLD in (loop.link_a, loop.link_b) for loop in loops):
+            self.names[WORLD] = WORLD
+            self.bodies.append(_fixed(WORLD, (), pin.SE3.Identity()))
+        gravity, time_step = self.options()
+        self.add_rules(top)
+        camera, lights = self.view()
+        document.warn()
+        return Scene(
+            name=document.name,
+            robots=tuple(self.robots),
+            bodies=tuple(self.bodies),
+            rules=tuple(self.rules),
+            loops=tuple(self.loop(loop) for loop in loops),
+            gravity=gravity,
+            time_step=time_step,
+            self_collision=any(
+                sum(name.startswith(f"{placed.name}/") and bool(geoms) for name, geoms in self.touching.items()) > 1
+                for placed in self.robots
+            ),
+            camera=camera,
+            lights=lights,
+            source=str(path),
+        )
+
+    # Bodies -----------------------------------------------------------------------------------------------
+
+    def add(self, body: MjcfBody, laws: Sequence[JointLaw]) -> None:
+        self.check_name(body)
+        for inner in body.walk():
+            if inner.joints and inner.inertial is None and not inner.children:
+                raise inner.element.fail("moves and has no mass", "Give it shapes with a mass, or an <inertial>")
+        if not any(inner.joints for inner in body.walk()):
+            self.add_fixed_tree(body, pin.SE3.Identity())
+            return
+        seen_and_touched = all(geom.touches for geom in body.geoms) and not body.children
+        if len(body.joints) == 1 and body.joints[0].type == "free" and seen_and_touched and body.geoms:
+            joint = body.joints[0]
+            for what in ("damping", "frictionloss", "armature"):
+                if joint.element.number(what, 0.0):
+                    self.document.note(joint.element, joint.element.attributes.keys() - {what})
+            frame = next(iter(self.frames.values()), {})
+            placement = pin.XYZQUATToSE3(frame[joint.name]) if joint.name in frame else body.placement
+            assert body.inertial is not None
+            turn = body.inertial.placement_link_com.rotation
+            self.bodies.append(
+                SceneBody(
+                    body.name, body.name, body.inertial.mass, np.array(body.inertial.placement_link_com.translation),
+                    turn @ body.inertial.inertia @ turn.T, placement, np.zeros(6),
+                    tuple(geom.geometry for geom in body.geoms),
+                )
+            )  # fmt: skip
+            self.know(body, body.name)
+            return
+        nothing = dataclasses.replace(self.world, geoms=(), sites={}, inertial=None)
+        joints = {joint.name for inner in body.walk() for joint in inner.joints}
+        own = [law for law in laws if law.joint in joints]
+        robot = build_tree(body.name, [body], nothing, self.document, self.actuators, own)
+        frames = {name: configuration(robot, frame) for name, frame in self.frames.items()}
+        robot = dataclasses.replace(robot, postures={**robot.postures, **frames})
+        posture = next(iter(frames), "qpos0")
+        self.robots.append(
+            SceneRobot(body.name, robot, posture, pin.SE3.Identity(), np.array(robot.postures[posture]), body.name)
+        )
+        for inner in body.walk():
+            self.know(inner, f"{body.name}/{inner.name}")
+            # MuJoCo lets no body touch the one that carries it.
+            for child in inner.children:
+                self.rules.append(PairRule(f"{body.name}/{inner.name}", f"{body.name}/{child.name}", collide=False))
+
+    def know(self, body: MjcfBody, name: str) -> None:
+        self.names[body.name] = name
+        self.touching[name] = tuple(geom for geom in body.geoms if geom.touches)
+
+    def check_name(self, body: MjcfBody) -> None:
+        special = sorted(set(body.name) & set("/*?[]"))
+        if special:
+            raise body.element.fail(f"the name holds {special[0]}", "Use letters, digits, - and _")
+
+    def add_fixed(self, name: str, geoms: tuple[MjcfGeom, ...], placement: pin.SE3) -> None:
+        self.bodies.append(_fixed(name, geoms, placement))
+        self.touching[name] = tuple(geom for geom in geoms if geom.touches)
+        if geoms and not self.touching[name]:
+            self.rules.append(PairRule(name, "*", collide=False))
+
+    def add_fixed_tree(self, body: MjcfBody, outer: pin.SE3) -> None:
+        self.check_name(body)
+        self.names[body.name] = body.name
+        self.add_fixed(body.name, body.geoms, outer * body.placement)
+        for child in body.children:
+            self.add_fixed_tree(child, outer * body.placement)
+
+    # What holds between them ------------------------------------------------------------------------------
+
+    def loop(self, loop: LoopClosure) -> LoopClosure:
+        return dataclasses.replace(loop, link_a=self.names[loop.link_a], link_b=self.names[loop.link_b])
+
+    def add_rules(self, top: XmlElement) -> None:
+        """Add friction, the larger one of two bodies counts, and what doesn't touch."""
+        friction = {}
+        for name, geoms in self.touching.items():
+            values = {tuple(geom.friction.tolist()) for geom in geoms}
+            if len(values) > 1:
+                self.document.note(geoms[-1].element, geoms[-1].element.attributes.keys() - {"friction", "condim"})
+            if values:
+                friction[name] = tuple(np.max(list(values), axis=0).tolist())
+        for field, index in (("friction", 0), ("torsional_friction", 1), ("rolling_friction", 2)):
+            levels = sorted({values[index] for values in friction.values()})
+            for level in levels[:1]:
+                self.rules.append(PairRule("*", "*", **{field: level}))
+            for level in levels[1:]:  # of the rules that match, the last one counts: the one of the rougher body
+                self.rules += [
+                    PairRule(name, "*", **{field: level})
+                    for name, values in friction.items()
+                    if values[index] == level
+                ]
+        bits = {name: _bits(geoms) for name, geoms in self.touching.items() if geoms}
+        names = list(bits)
+        if len(set(bits.values())) > 1 or any(not _meet(own, own) for own in bits.values()):
+            for k, first in enumerate(names):
+                self.rules += [
+                    PairRule(first, second, collide=False)
+                    for second in names[k + 1 :]
+                    if not _meet(bits[first], bits[second])
+                ]
+        for element in (child for group in top.all("contact") for child in group.children):
+            if element.tag != "exclude":
+                raise element.fail("is not read", "Give the bodies the friction, and exclude what doesn't touch")
+            ends = [self.names.get(element.attribute(key)) for key in ("body1", "body2")]
+            for key, end in zip(("body1", "body2"), ends, strict=True):
+                if end is None:
+                    raise element.fail(f"names the unknown body '{element.attributes[key]}'", "Name two bodies")
+            self.rules.append(PairRule(str(ends[0]), str(ends[1]), collide=False))
+
+    # The rest ---------------------------------------------------------------------------------------------
+
+    def options(self) -> tuple[np.ndarray, float]:
+        gravity, time_step = np.array([0.0, 0.0, -9.81]), _TIME_STEP
+        for element in self.document.top.all("option"):
+            self.document.note(element, ("timestep", "gravity"))
+            for child in element.children:
+                self.document.note_all(child)
+            gravity = element.numbers("gravity", 3, gravity)
+            time_step = element.number("timestep", time_step)
+            if time_step <= 0.0:
+                raise element.fail(f"timestep is {time_step:g}", "Give more than 0 [s]")
+        return gravity, time_step
+
+    def view(self) -> tuple[Camera | None, tuple[Light, ...]]:
+        """Return the first camera that the world carries, and its lights."""
+        camera, lights, colours = None, [], {"ambient": 0.0, "diffuse": 0.7, "specular": 0.3}
+        for world in self.document.top.all("worldbody"):
+            for given in world.children:
+                element = self.document.of_class(given, "main")
+                if given.tag == "camera" and camera is None:
+                    angle = np.radians(element.number("fovy", _FIELD_OF_VIEW))
+                    if not 0.0 < angle < np.pi:
+                        raise given.fail(f"fovy is {np.degrees(angle):g}", "Give an angle between 0 and 180 [degrees]")
+                    camera = Camera(self.document.placement(element), float(angle))
+                elif given.tag == "camera":
+                    self.document.note_all(given)
+                elif given.tag == "light":
+                    own = {
+                        name: np.append(element.numbers(name, 3, [grey] * 3), 1.0) for name, grey in colours.items()
+                    }
+                    far = element.attributes.get("directional", "false") == "true"
+                    place = -element.numbers("dir", 3, (0, 0, -1)) if far else element.numbers("pos", 3, (0, 0, 0))
+                    lights.append(Light(np.append(place, 0.0 if far else 1.0), **own))
+        return camera, tuple(lights)
+
+
+def _fixed(name: str, geoms: Sequence[MjcfGeom], placement: pin.SE3) -> SceneBody:
+    shapes = tuple(geom.geometry for geom in geoms)
+    return SceneBody(name, name, 0.0, np.zeros(3), np.zeros((3, 3)), placement, np.zeros(6), shapes)
+
+
+def _bits(geoms: Sequence[MjcfGeom]) -> tuple[int, int]:
+    types, affinities = 0, 0
+    for geom in geoms:
+        types, affinities = types | geom.bits[0], affinities | geom.bits[1]
+    return types, affinities
+
+
+def _meet(first: tuple[int, int], second: tuple[int, int]) -> bool:
+    return bool(first[0] & second[1] or second[0] & first[1])

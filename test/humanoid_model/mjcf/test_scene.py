@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MJCF files are simulated as MuJoCo reads them; what can't be held is told with file and line."""
+
+import contextlib
+import json
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from humanoid_kinematics import load_mechanism
+from humanoid_model import InputError, RobotWarning, SceneError, load_scene
+from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
+from humanoid_model.urdf import read_urdf
+from humanoid_sim import Simulation
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+ORACLES = json.loads((FIXTURES / "mjcf_oracles.json").read_text())
+"""What MuJoCo says, recorded by benchmark/peers/mujoco_mjcf.py."""
+
+
+def fixture(name):
+    return FIXTURES / "mjcf" / f"{name}.xml"
+
+
+def written(folder, world, rest=""):
+    path = folder / "scene.xml"
+    path.write_text(f"<mujoco>\n{rest}\n<worldbody>\n{world}\n</worldbody></mujoco>")
+    return path
+
+
+def scene_name(scene, body):
+    return next(name for name in scene.body_names() if name.rpartition("/")[2] == body)
+
+
+@pytest.mark.parametrize("name", ["arm", "pile", "pendulum"])
+def test_masses_inertias_and_places_are_mujocos(name):
+    simulation = Simulation(fixture(name))
+    scene = simulation.scene
+    links = {
+        link.name: link.inertial for placed in scene.robots for link in placed.robot.description.links.values()
+    }
+    for body, told in ORACLES["bodies"][name].items():
+        place = simulation.placement(scene_name(scene, body))
+        np.testing.assert_allclose(place.translation, told["position"], atol=1e-9)
+        np.testing.assert_allclose(place.rotation, told["rotation"], atol=1e-9)
+        if body in links:
+            own, turn = links[body], links[body].placement_link_com.rotation
+            mass, centre = own.mass, own.placement_link_com.translation
+            inertia = turn @ own.inertia @ turn.T
+        else:
+            own = next(item for item in scene.bodies if item.name == body)
+            mass, centre, inertia = own.mass, own.com, own.inertia
+        assert mass == pytest.approx(told["mass"], rel=1e-9)
+        np.testing.assert_allclose(centre, told["centre"], atol=1e-9)
+        np.testing.assert_allclose(inertia, told["inertia"], atol=2e-7)
+
+
+def test_a_pendulum_moves_as_in_mujoco():
+    def motion(dt):
+        simulation, found = Simulation(fixture("pendulum"), dt=dt), []
+        for time in ORACLES["motion"]["times"]:
+            simulation.run(time - simulation.time)
+            found.append(np.array(simulation.robots["first"].q))
+        return np.array(found)
+
+    coarse, fine = motion(2e-4), motion(1e-4)
+    np.testing.assert_allclose(fine, ORACLES["motion"]["pendulum"], atol=2e-3)
+    # Springs and friction of joints are of first order in the step: what is left without that part is less by far.
+    np.testing.assert_allclose(2.0 * fine - coarse, ORACLES["motion"]["pendulum"], atol=1e-4)
+
+
+def test_a_mechanism_of_the_same_file_has_the_same_places():
+    mechanism = load_mechanism(fixture("arm"))
+    places = mechanism.robot.link_placements(mechanism.initial)
+    for body, told in ORACLES["bodies"]["arm"].items():
+        np.testing.assert_allclose(places[body].translation, told["position"], atol=1e-9)
+        np.testing.assert_allclose(places[body].rotation, told["rotation"], atol=1e-9)
+    assert mechanism.driven == ("pan", "tilt", "slider")
+    assert read_urdf(mechanism.robot.urdf).links["hand"].visuals
+
+
+def test_a_pile_comes_to_rest_on_its_shapes():
+    simulation = Simulation(fixture("pile"))
+    simulation.run(1.5)
+    height = {name: body.placement_world_body.translation[2] for name, body in simulation.bodies.items()}
+    expected = {"box": 0.06, "ball": 0.1, "can": 0.1, "lying": 0.05, "top": 0.17}
+    for name, rest in expected.items():
+        assert height[name] == pytest.approx(rest, abs=1e-4)
+    # Its contype and conaffinity meet nothing, not even the floor.
+    assert height["ghost"] == pytest.approx(0.1 - 0.5 * 9.81 * 1.5**2, rel=1e-6)
+
+
+def test_the_larger_friction_of_two_bodies_counts(tmp_path):
+    slope = '<geom name="ramp" type="box" size="5 5 0.1" euler="0 20 0" friction="0.2"/>'
+    boxes = "".join(
+        f'<body name="{name}" pos="{0.15 * np.sin(a)} {y} {0.15 * np.cos(a)}" euler="0 20 0"><freejoint/>'
+        f'<geom type="box" size="0.1 0.1 0.05" friction="{friction}"/></body>'
+        for a in (np.radians(20.0),)
+        for name, y, friction in (("smooth", -1, 0.1), ("rough", 1, 0.5))
+    )
+    simulation = Simulation(written(tmp_path, slope + boxes))
+    start = {name: body.placement_world_body.translation for name, body in simulation.bodies.items()}
+    simulation.run(0.5)
+    end = {name: body.placement_world_body.translation for name, body in simulation.bodies.items()}
+    slid = {name: np.linalg.norm(end[name] - start[name]) for name in start}
+    a = np.radians(20.0)
+    assert slid["smooth"] == pytest.approx(0.5 * 9.81 * (np.sin(a) - 0.2 * np.cos(a)) * 0.25, rel=5e-3)
+    assert slid["rough"] < 1e-4
+    assert simulation.dt == 0.002
+    pair = simulation.scene.pairs("smooth", "ramp")
+    assert (pair.friction, pair.torsional_friction, pair.rolling_friction) == (0.2, 0.0, 0.0)
+
+
+def test_torsional_and_rolling_friction_count_where_condim_says_so(tmp_path):
+    world = '<geom name="floor" type="plane" size="1 1 1"/>' + "".join(
+        f'<body name="b{condim}" pos="{condim} 0 1"><freejoint/><geom size="0.1" condim="{condim}" '
+        'friction="1.5 0.02 0.003"/></body>'
+        for condim in (1, 3, 4, 6)
+    )
+    scene = load_scene(written(tmp_path, world))
+    found = [scene.pairs(f"b{condim}", "floor") for condim in (1, 3, 4, 6)]
+    assert [pair.friction for pair in found] == [1.0, 1.5, 1.5, 1.5]  # of b1 the floor's
+    assert [pair.torsional_friction for pair in found] == [0.0, 0.0, 0.02, 0.02]
+    assert [pair.rolling_friction for pair in found] == [0.0, 0.0, 0.0, 0.003]
+
+
+def test_shapes_have_whole_sizes_and_lie_between_their_ends(tmp_path):
+    geoms = (
+        '<geom type="box" size="1 2 3"/><geom type="sphere" size="0.5"/><geom type="cylinder" size="0.1 0.4"/>'
+        '<geom type="capsule" size="0.1" fromto="1 0 0 1 2 0"/><geom type="plane" size="1 1 1" zaxis="1 0 0"/>'
+        '<geom type="box" size="0.1 0.2" fromto="0 0 0 0 0 3"/>'
+    )
+    bodies = load_scene(written(tmp_path, geoms)).bodies
+    box, sphere, cylinder, capsule, plane, beam = (body.geometries[0] for body in bodies)
+    assert isinstance(box.shape, Box)
+    assert box.shape.size.tolist() == [2, 4, 6]
+    assert sphere.shape == Sphere(0.5)
+    assert cylinder.shape == Cylinder(0.1, 0.8)
+    assert capsule.shape == Capsule(0.1, 2.0)
+    np.testing.assert_allclose(capsule.placement.translation, [1, 1, 0])
+    np.testing.assert_allclose(np.abs(capsule.placement.rotation[:, 2]), [0, 1, 0], atol=1e-12)
+    assert plane.shape == HalfSpace()
+    np.testing.assert_allclose(plane.placement.rotation[:, 2], [1, 0, 0], atol=1e-12)
+    assert beam.shape.size.tolist() == [0.2, 0.4, 3.0]
+    np.testing.assert_allclose(beam.placement.translation, [0, 0, 1.5])
+
+
+def test_meshes_colours_view_and_defaults_are_those_of_the_files():
+    scene = load_scene(fixture("arm"))
+    robot = scene.robots[0].robot
+    wedge = robot.description.links["hand"].visuals[0]
+    assert isinstance(wedge.shape, Mesh)
+    assert wedge.shape.path == fixture("meshes/wedge").with_suffix(".obj")
+    assert wedge.shape.scale.tolist() == [0.1, 0.2, 0.05]
+    assert wedge.colour.tolist() == [0.8, 0.7, 0.3, 1.0]
+    assert robot.description.links["upper"].visuals[0].colour.tolist() == [0.3, 0.5, 0.8, 1.0]
+    joints = robot.description.joints
+    assert (joints["tilt"].damping, joints["elbow"].damping, joints["slider"].friction) == (0.05, 0.2, 0.5)
+    assert np.degrees([joints["tilt"].limit.lower, joints["tilt"].limit.upper]) == pytest.approx([-90, 100])
+    assert not np.isfinite(joints["elbow"].limit.upper)
+    assert scene.gravity.tolist() == [0, 0, -9.8]
+    assert scene.time_step == 0.0005
+    assert np.degrees(scene.camera.field_of_view) == pytest.approx(40)
+    np.testing.assert_allclose(scene.camera.placement.rotation[:, 0], [0.6, 0.8, 0], atol=1e-12)
+    assert scene.lights[0].position.tolist() == [-0.3, -0.4, 1.0, 0.0]
+    assert set(robot.postures) >= {"bent", "straight", "qpos0"}
+    assert robot.postures["straight"][robot.index_q("pan")] == pytest.approx(np.radians(20))
+
+
+def test_actuators_drive_and_others_are_passive():
+    simulation = Simulation(fixture("arm"))
+    actuators = simulation.scene.robots[0].robot.actuators
+    assert (actuators["pan"].stiffness, actuators["pan"].damping, actuators["pan"].effort) == (0.0, 0.0, 50.0)
+    assert (actuators["tilt"].stiffness, actuators["tilt"].damping, actuators["tilt"].effort) == (80.0, 4.0, 30.0)
+    assert (actuators["slider"].stiffness, actuators["slider"].damping) == (200.0, 7.0)
+    assert (actuators["elbow"].stiffness, actuators["elbow"].effort, actuators["elbow"].armature) == (0.0, 0.0, 0.003)
+    assert "knuckle" not in actuators
+
+
+def test_equalities_hold(tmp_path):
+    world = (
+        '<body name="a" pos="0 0 2" euler="10 0 0"><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body>'
+        '<body name="b" pos="0.3 0 2"><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body>'
+        '<body name="c" pos="1 0 2"><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body>'
+        '<body name="p" pos="3 0 1"><joint name="one" axis="0 1 0"/><geom size="0.1" pos="0.2 0 0"/>'
+        '<body name="r" pos="0.4 0 0"><joint name="two" axis="0 1 0"/><geom size="0.1" pos="0.2 0 0"/></body></body>'
+    )
+    rest = (
+        '<equality><weld body1="a" body2="b"/><connect body1="c" anchor="0.3 0 0"/>'
+        '<joint joint1="two" joint2="one" polycoef="0 -0.5 0 0 0"/></equality>'
+    )
+    simulation = Simulation(written(tmp_path, world, rest), dt=1e-3)
+    a, b, c = (simulation.bodies[name] for name in "abc")
+    between = a.placement_world_body.actInv(b.placement_world_body)
+    a.set_state(a.placement_world_body, [0, 0, 0, 0, 3.0, 0])
+    simulation.run(0.3)
+    now = a.placement_world_body.actInv(b.placement_world_body)
+    assert np.abs(pin.log6(between.actInv(now)).vector).max() < 1e-4
+    np.testing.assert_allclose(c.placement_world_body.act(np.array([0.3, 0, 0])), [1.3, 0, 2], atol=1e-4)
+    assert c.placement_world_body.translation[2] < 1.95
+    mimic = simulation.scene.robots[0].robot.mimics["two"]
+    assert (mimic.joint, mimic.multiplier, mimic.offset) == ("one", -0.5, 0.0)
+
+
+def test_who_touches_whom_is_as_the_file_says(tmp_path):
+    world = (
+        '<geom name="floor" type="plane" size="1 1 1" conaffinity="3"/>'
+        '<body name="top" pos="0 0 1"><joint/><geom size="0.1"/><body name="arm"><joint/><geom size="0.1" pos="1 0 0"/>'
+        '<body name="tip" pos="1 0 0"><joint/><geom size="0.1"/></body></body></body>'
+        '<body name="x"><freejoint/><geom size="0.1" contype="2" conaffinity="2"/></body>'
+        '<body name="y"><freejoint/><geom size="0.1"/></body><geom name="paint" size="1" contype="0" conaffinity="0"/>'
+    )
+    rest = '<contact><exclude body1="y" body2="tip"/></contact>'
+    scene = load_scene(written(tmp_path, world, rest))
+    touching = {
+        ("floor", "x"): True, ("floor", "y"): True, ("x", "y"): False, ("y", "top/tip"): False, ("y", "top/arm"): True,
+        ("top/top", "top/arm"): False, ("top/top", "top/tip"): True, ("paint", "y"): False,
+    }  # fmt: skip
+    assert {pair: scene.collides(*pair) for pair in touching} == touching
+    assert scene.self_collision
+
+
+def test_what_is_left_out_is_warned_of_with_its_line(tmp_path):
+    world = (
+        '<geom name="floor" type="plane" size="1 1 1" solref="0.01 1"/>\n'
+        '<body name="a"><joint name="j" margin="0.1"/><geom size="0.1" solref="0.01 1"/></body>'
+    )
+    rest = '<option cone="elliptic"/><sensor><gyro site="s"/></sensor><actuator><muscle joint="j"/></actuator>'
+    with pytest.warns(RobotWarning) as caught:
+        load_scene(written(tmp_path, world, rest))
+    told = [str(item.message) for item in caught]
+    for part in (
+        "scene.xml:2: <option>: cone='elliptic' is not read.",
+        "scene.xml:2: <sensor>: the element is not read.",
+        "scene.xml:2: <muscle>: the element is not read.",
+        "scene.xml:4: <geom name='floor'>: solref='0.01 1' is not read, as in 1 more places.",
+        "scene.xml:5: <joint name='j'>: margin='0.1' is not read.",
+    ):
+        assert any(text.endswith(part) for text in told), (part, told)
+    assert len(told) == 5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_files_are_refused_or_read_but_never_break_the_reader(seed, tmp_path):
+    text = fixture("arm").read_text().replace('"meshes"', f'"{fixture("meshes/x").parent}"')
+    (tmp_path / "parts.xml").write_text(fixture("parts").read_text())
+    random, path = np.random.default_rng(seed), tmp_path / "scene.xml"
+    values = [match.span(1) for match in re.finditer(r'="([^"]*)"', text)]
+    junk = ["", "nan", "1", "-1", "0 0 0", "1 2 3 4 5 6 7", "x", "1e400", "upper", "../..", "é", "1 a 3", "&lt;"]
+    for _ in range(40):
+        begin, end = values[random.integers(len(values))]
+        path.write_text(text[:begin] + str(random.choice(junk)) + text[end:])
+        with warnings.catch_warnings(), contextlib.suppress(InputError):
+            warnings.simplefilter("ignore")
+            load_scene(path)
+
+
+def test_nothing_is_warned_of_in_files_that_are_read_whole():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in ("arm", "pile", "pendulum"):
+            load_scene(fixture(name))
+
+
+BALL = '<geom size="0.1"/>'
+
+
+@pytest.mark.parametrize(
+    ("world", "rest", "told"),
+    [
+        ("<body>", "", "scene.xml:5: not well-formed XML"),
+        (f'<body name="a">{BALL}</body><body name="a"/>', "", ":4: <body name='a'>: a second body is called 'a'. Give"),
+        ('<geom type="ellipsoid" size="1 2 3"/>', "", ":4: <geom type='ellipsoid'>: is a ellipsoid. Use plane, mesh"),
+        ('<geom type="box" size="1 2"/>', "", ":4: <geom type='box'>: size is '1 2'. Give 3 half sizes [m]"),
+        ('<geom size="-1"/>', "", ":4: <geom>: size is '-1'. Give more than 0"),
+        ('<geom size="nan"/>', "", ":4: <geom>: attribute 'size' is 'nan': nan is not finite"),
+        ('<geom type="mesh" mesh="m"/>', "", ":4: <geom type='mesh'>: names the unknown mesh 'm'. Known: none"),
+        (
+            '<geom type="mesh" mesh="m"/>', '<asset><mesh name="m" file="no.stl"/></asset>',
+            ":2: <mesh name='m'>: there is no file",
+        ),
+        ('<geom class="no" size="1"/>', "", ":4: <geom>: unknown class 'no'. Classes are main"),
+        ('<geom size="1" condim="2"/>', "", ":4: <geom>: condim is 2. Give 1, 3, 4 or 6"),
+        ('<geom size="1" quat="0 0 0 0"/>', "", ":4: <geom>: quat is '0 0 0 0'. Give a direction that isn't zero"),
+        ('<body name="a"><joint type="screw"/></body>', "", ":4: <joint type='screw'>: is of kind 'screw'"),
+        ('<body name="a"><joint axis="0 0 0"/></body>', "", ":4: <joint>: axis is '0 0 0'. Give an axis"),
+        ('<body name="a"><joint range="2 1"/></body>', "", ":4: <joint>: range is '2 1'. Give the lower limit first"),
+        ('<body name="a"><joint damping="-1"/></body>', "", ":4: <joint>: damping is -1. Give 0 or more"),
+        ('<body name="a"><joint name="j"/></body>', "", ":4: <body name='a'>: moves and has no mass. Give it shapes"),
+        ('<body name="a"><freejoint/></body>', "", ":4: <body name='a'>: moves and has no mass. Give it shapes"),
+        (f'<body name="a"><freejoint/><joint/>{BALL}</body>', "", ":4: <freejoint>: stands beside other joints"),
+        ("<joint/>", "", ":4: <joint>: moves the world. Put it into a body"),
+        ("<composite/>", "", ":4: <composite>: is not read. Save the model from MuJoCo"),
+        ("<gem/>", "", ":4: <gem>: unknown element in <worldbody>. Known: body"),
+        (f'<body name="a/b"><freejoint/>{BALL}</body>', "", ":4: <body name='a/b'>: the name holds /. Use letters"),
+        (BALL, "<tendon/>", ":2: <tendon>: is not read. Leave it out"),
+        (BALL, '<include file="no.xml"/>', ":2: <include>: there is no file"),
+        (BALL, '<option timestep="0"/>', ":2: <option>: timestep is 0. Give more than 0 [s]"),
+        (BALL, '<keyframe><key qpos="1 2"/></keyframe>', ":2: <key>: attribute 'qpos' is '1 2', 2 values"),
+        (BALL, '<contact><pair geom1="a" geom2="b"/></contact>', ":2: <pair>: is not read. Give the bodies"),
+        (BALL, '<actuator><motor joint="no"/></actuator>', ":2: <motor>: names the unknown joint 'no'"),
+        (BALL, '<equality><tendon/></equality>', ":2: <tendon>: equality <tendon> is not read. Use connect"),
+        ('<geom size="1" euler="1 2 3"/>', '<compiler eulerseq="xya"/>', ":4: <geom>: the compiler's eulerseq is 'xya"),
+        (BALL, '<compiler coordinate="global"/>', ":2: <compiler>: coordinate is 'global'"),
+    ],
+)  # fmt: skip
+def test_what_cant_be_is_refused_with_its_line(world, rest, told, tmp_path):
+    with pytest.raises(SceneError) as caught:
+        load_scene(written(tmp_path, world, rest))
+    assert told in str(caught.value)
+    assert "scene.xml:" in str(caught.value)
