@@ -343,7 +343,9 @@ class ContactSpace(SearchSpace[StancePosture]):
         """Return the potential that a son may have: the father's posture goes with the middle of the contacts."""
         robot, q = self.caller.robot, node.state.q
         places = [
-            self._surfaces[hold.couple % len(self.couples.surfaces)].act(np.array([hold.x, hold.y, 0.0]))
+            self._surfaces[hold.couple % len(self.couples.surfaces)].act(
+                self.couples.surface(hold.couple).place(hold.x, hold.y, hold.theta).translation
+            )
             for hold in sorted(stance.holds, key=lambda hold: hold.role)
         ]
         base = robot.placement_base(q)
@@ -489,7 +491,7 @@ class ContactSpace(SearchSpace[StancePosture]):
             self._refused(couple, result)
             return None
         kinematics.set(kinematics.coordinates(result.q))
-        hold = hold_at(couple, location, self._surfaces[couple % len(self.couples.surfaces)], kinematics)
+        hold = hold_at(couple, location, whole, self._surfaces[couple % len(self.couples.surfaces)], kinematics)
         return StancePosture(base.adding(hold), result.q, born=volume)
 
     def _pre_contact(
