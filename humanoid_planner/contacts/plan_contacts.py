@@ -26,6 +26,7 @@ from humanoid_planner.contacts.posture_workers import PostureWorkers
 from humanoid_planner.contacts.search.best_first import BestFirstSearch, End
 from humanoid_planner.contacts.search.tree_file import load_tree, save_tree
 from humanoid_planner.contacts.shorten import shorten
+from humanoid_planner.contacts.smooth import smooth
 from humanoid_planner.contacts.stances.candidates import (
     PredefinedCandidates,
     SearchVolumes,
@@ -155,6 +156,13 @@ class ContactPlanner:
         end = End.GOAL if self.search.goal is not None else End.CANCELLED
         states = shorten([node.state for node in self.search.path()], self.space)
         return self._plan(end, [(state, self.space.potential(state)) for state in states])
+
+    def smoothed(self, plan: ContactPlan | None = None) -> ContactPlan:
+        """Return a plan, None for that so far, with its postures nearer to each other."""
+        plan = self.plan() if plan is None else plan
+        at_goal = [plan.success and index == len(plan) - 1 for index in range(len(plan))]
+        states = [StancePosture(*given) for given in zip(plan.planned, plan.postures, at_goal, strict=True)]
+        return self._plan(plan.end, [(state, self.space.potential(state)) for state in smooth(states, self.space)])
 
     def save(self, path: str | Path) -> None:
         """Write the tree, for ``tree`` of a planner of the same problem."""
