@@ -14,7 +14,6 @@ import pinocchio as pin
 from humanoid_model.convex_polygon import edges_cross
 from humanoid_model.value_equality import ValueEquality
 
-
 #: How near to a line a corner of a patch counts as on it [m].
 _ON_LINE = 1e-9
 
@@ -61,8 +60,8 @@ class Surface(ValueEquality):
     """A face of a body that may be touched: a plane, or a part of a cylinder or of a sphere (section 7.1).
 
     Places on it are (x, y, theta): lengths along the surface from its frame's origin, and the angle about the normal
-    from the tangential part of the frame's x axis, d_0. On a cylinder, whose axis is parallel to that, and on a sphere y
-    is the length of an arc about the axis through the centre; on a sphere x is that of an arc towards the pole.
+    from the tangential part of the frame's x axis, d_0. On a cylinder, whose axis is parallel to that, and on a sphere
+    y is the length of an arc about the axis through the centre; on a sphere x is that of an arc towards the pole.
 
     Attributes:
         name: unique name within the scene.
@@ -93,14 +92,14 @@ class Surface(ValueEquality):
             origin[0] = x
         return pin.SE3(frame @ turn, origin)
 
-    def coordinates(self, placement: pin.SE3) -> tuple[float, float, float]:
-        """Return (x, y, theta) of the place nearest to a frame's origin, with its x axis; see :meth:`place`."""
-        x, y, z = placement.translation.tolist()
+    def coordinates(self, point: np.ndarray, direction: np.ndarray) -> tuple[float, float, float]:
+        """Return (x, y, theta) of the place nearest to a point (3,), its x axis along a direction (3,)."""
+        x, y, z = point.tolist()
         if self.form is not SurfaceForm.PLANE:
             if self.form is SurfaceForm.SPHERE:
                 x = self.radius * math.atan2(x, math.hypot(y, z + self.radius))
             y = self.radius * math.atan2(y, z + self.radius)
-        d = self.place(x, y, 0.0).rotation.T @ placement.rotation[:, 0]
+        d = self.place(x, y, 0.0).rotation.T @ direction
         return x, y, math.atan2(d[1], d[0])
 
 

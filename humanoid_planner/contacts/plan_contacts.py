@@ -282,11 +282,21 @@ def _planned(start: Stance, couples: Couples) -> PlannedStance:
     """Return a stance in the planner's terms.
 
     Raises:
-        InputError: no contact, one of a couple that isn't planned with, or of a kind that doesn't hold still.
+        InputError: no contact, two of a link, one of a couple that isn't planned with, or of a kind that doesn't hold
+            still.
     """
     if not start.contacts:
         raise InputError("has no contact", element="start", remedy="Give the contacts that the robot begins on")
+    holding: dict[str, str] = {}
     for contact in start.contacts:
+        name, link = contact.location.name, contact.location.link
+        if link in holding:
+            raise InputError(
+                f"holds {holding[link]} and {name}, which are both of {link}",
+                element="start",
+                remedy="Give one contact of each link: sons gain none on a link that holds",
+            )
+        holding[link] = name
         if contact.kind is not ContactKind.FIXED:
             raise InputError(
                 f"holds {contact.location.name} as {contact.kind.name}", element="start", remedy="Give FIXED contacts"

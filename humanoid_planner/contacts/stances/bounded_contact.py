@@ -107,6 +107,7 @@ def hold_at(
         kinematics: at the posture that was found.
     """
     R, p = kinematics.placement(location.link)
-    patch = placement_world_surface.actInv(pin.SE3(np.array(R), np.array(p)) * location.placement_link_patch)
-    x, y, theta = surface.coordinates(patch)
+    point = placement_world_surface.actInv(p + R @ location.placement_link_patch.translation)
+    x_axis = R @ location.placement_link_patch.rotation[:, 0]
+    x, y, theta = surface.coordinates(point, placement_world_surface.rotation.T @ x_axis)
     return Hold(couple, x, y, wrapped(theta))

@@ -48,7 +48,7 @@ def snap(placement: pin.SE3, scene: Scene) -> Snap | None:
         if surface.body not in bodies:
             continue
         local = (bodies[surface.body] * surface.placement_body_surface).actInv(placement)
-        x, y, theta = surface.coordinates(local)
+        x, y, theta = surface.coordinates(local.translation, local.rotation[:, 0])
         above = surface.place(x, y, theta).actInv(local)
         height = float(above.translation[2])
         if abs(height) > best or above.rotation[2, 2] < math.cos(TILT):
