@@ -99,6 +99,7 @@ class ContactPlanner:
             asked.way_exists,
             asked.goal_way_exists,
             frozenset(couples.number_of(*names) for names in asked.goal_holds),
+            asked.failure_malus,
         )
         self._name = f"{robot.name} in {scene.name}"
         if tree is not None:
