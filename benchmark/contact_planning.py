@@ -8,6 +8,7 @@ the processor-independent clock that posture problems take to be put together.
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -64,6 +65,8 @@ CASES: tuple[Case, ...] = (
     ("step with a rail", step_with_rail, lambda one: one.options),
     ("gap before a wall", gap_with_wall, lambda one: one.options),
     ("ladder", ladder, lambda one: one.options),
+    ("gap, failures forgotten", gap_with_wall, lambda one: one.options | {"failure_malus": 0.0}),
+    ("ladder, failures forgotten", ladder, lambda one: one.options | {"failure_malus": 0.0}),
     ("TALOS up the stairs", talos_up_stairs, lambda one: one.options),
     ("BIP over bars", bip_over_bars, lambda one: one.options),
     ("under the table, guide only", partial(under_the_table, ()), lambda one: one.options),
@@ -74,6 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10, help="of random places; others don't depend on them")
     parser.add_argument("--limit", type=float, default=60.0, help="of one plan [s]")
+    parser.add_argument("--nodes", type=float, default=math.inf, help="of one plan: a limit that no busy machine moves")
     parser.add_argument("--only", default="", help="cases whose names hold this")
     parser.add_argument("--pictures", type=Path, help="folder for a picture of the last plan of each case")
     arguments = parser.parse_args()
@@ -87,19 +91,24 @@ def main() -> None:
             continue
         scenario = make()
         random = isinstance(options(scenario)["candidates"], RandomCandidates)
-        plan = run(name, scenario, options, arguments.seeds if random else 1, arguments.limit)
+        plan = run(name, scenario, options, arguments.seeds if random else 1, arguments.limit, arguments.nodes)
         if arguments.pictures is not None:
             path = arguments.pictures / f"{name.replace(', ', '_').replace(' ', '_')}.png"
             draw_plan(path, scenario.robot, scenario.scene, plan.stances, plan.postures, ((-75, 10), (0, 10)))
 
 
 def run(
-    name: str, scenario: Scenario, options: Callable[[Scenario], dict[str, Any]], seeds: int, limit: float
+    name: str,
+    scenario: Scenario,
+    options: Callable[[Scenario], dict[str, Any]],
+    seeds: int,
+    limit: float,
+    nodes: float,
 ) -> ContactPlan:
     plans: list[tuple[ContactPlan, float, float]] = []
     for seed in range(seeds):
         began, processor = time.perf_counter(), time.process_time()
-        plan = plan_contacts(*scenario.arguments, **options(scenario), seed=seed, time_limit=limit)
+        plan = plan_contacts(*scenario.arguments, **options(scenario), seed=seed, time_limit=limit, max_nodes=nodes)
         plans.append((plan, time.perf_counter() - began, time.process_time() - processor))
 
     def middle(value: Callable[[ContactPlan], float]) -> float:

@@ -307,6 +307,7 @@ def _with_hands(
         "potential": CentreOfMassAttractor(Attractor(target, 0.0)),
         "criterion": NearReference(kinematics, robot.postures["half_sitting"]),
         "terms": [ContactCount(0.02), LocationMalus(dict.fromkeys(hands, -0.1))],
+        "failure_malus": 0.03,
         "collisions": CollisionModel(robot, scene, r=NARROW),
         "torque_limits": True,
         "friction": 0.54,

@@ -6,13 +6,16 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 import numpy as np
 import pinocchio as pin
 
 from humanoid_model.convex_polygon import edges_cross
 from humanoid_model.value_equality import ValueEquality
+
+#: How near to a line a corner of a patch counts as on it [m].
+_ON_LINE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,22 +47,60 @@ class ContactLocation(ValueEquality):
         return np.asarray(local @ placement.rotation.T + placement.translation)
 
 
+class SurfaceForm(Enum):
+    """How a surface is curved."""
+
+    PLANE = "plane"
+    CYLINDER = "cylinder"
+    SPHERE = "sphere"
+
+
 @dataclass(frozen=True, eq=False)
 class Surface(ValueEquality):
-    """A plane face of a body that may be touched.
+    """A face of a body that may be touched: a plane, or a part of a cylinder or of a sphere (section 7.1).
+
+    Places on it are (x, y, theta): lengths along the surface from its frame's origin, and the angle about the normal
+    from the tangential part of the frame's x axis, d_0. On a cylinder, whose axis is parallel to that, and on a sphere
+    y is the length of an arc about the axis through the centre; on a sphere x is that of an arc towards the pole.
 
     Attributes:
         name: unique name within the scene.
         body: name of the body that it belongs to.
         placement_body_surface: surface frame in the body frame; z is the outward normal.
-        polygon: (k, 2) vertices of the convex outline in the surface's xy plane, counter-clockwise, metres;
-            None for an unbounded surface.
+        polygon: (k, 2) vertices of the convex outline in x and y, counter-clockwise, metres; None for an unbounded
+            surface. Of a curved one it is a rectangle, at most half way round.
+        form: plane, cylinder or sphere.
+        radius: of the cylinder or sphere [m].
     """
 
     name: str
     body: str
     placement_body_surface: pin.SE3
     polygon: np.ndarray | None = None
+    form: SurfaceForm = SurfaceForm.PLANE
+    radius: float = math.inf
+
+    def place(self, x: float, y: float, theta: float) -> pin.SE3:
+        """Return the frame of a place in the surface's: origin p(x, y), axes d(x, y, theta), n x d and n."""
+        turn = pin.utils.rotate("z", theta)
+        if self.form is SurfaceForm.PLANE:
+            return pin.SE3(turn, np.array([x, y, 0.0]))
+        up = x / self.radius if self.form is SurfaceForm.SPHERE else 0.0
+        frame = pin.utils.rotate("x", -y / self.radius) @ pin.utils.rotate("y", up)
+        origin = self.radius * frame[:, 2] - np.array([0.0, 0.0, self.radius])
+        if self.form is SurfaceForm.CYLINDER:
+            origin[0] = x
+        return pin.SE3(frame @ turn, origin)
+
+    def coordinates(self, point: np.ndarray, direction: np.ndarray) -> tuple[float, float, float]:
+        """Return (x, y, theta) of the place nearest to a point (3,), its x axis along a direction (3,)."""
+        x, y, z = point.tolist()
+        if self.form is not SurfaceForm.PLANE:
+            if self.form is SurfaceForm.SPHERE:
+                x = self.radius * math.atan2(x, math.hypot(y, z + self.radius))
+            y = self.radius * math.atan2(y, z + self.radius)
+        d = self.place(x, y, 0.0).rotation.T @ direction
+        return x, y, math.atan2(d[1], d[0])
 
 
 class ContactKind(IntEnum):
@@ -110,9 +151,27 @@ class Contact:
 
     @property
     def placement_surface_patch(self) -> pin.SE3:
-        """Patch frame in the surface frame; both z axes coincide."""
-        turn = pin.utils.rotate("z", self.theta)
-        return pin.SE3(turn, np.array([self.x, self.y, 0.0]))
+        """Patch frame in the surface frame; its z axis is the surface's normal there."""
+        return self.surface.place(self.x, self.y, self.theta)
+
+    @property
+    def touching(self) -> np.ndarray:
+        """(k, 2) corners of what touches, in the patch frame [m]; empty where nothing does.
+
+        On a plane that is the patch, on a cylinder the part of it along the axis, on a sphere the frame's origin.
+        """
+        patch = np.asarray(self.location.patch, dtype=float)
+        if self.surface.form is SurfaceForm.PLANE:
+            return patch
+        along = np.array([math.cos(self.theta), -math.sin(self.theta)])
+        aside, ahead = patch @ [along[1], -along[0]], patch @ along
+        ends = ahead[np.abs(aside) < _ON_LINE].tolist()
+        for a, b, start, end in zip(aside, np.roll(aside, -1), ahead, np.roll(ahead, -1), strict=True):
+            if min(a, b) < -_ON_LINE and max(a, b) > _ON_LINE:
+                ends.append(float(start + (end - start) * a / (a - b)))
+        if self.surface.form is SurfaceForm.SPHERE:
+            return np.zeros((1 if ends and min(ends) <= _ON_LINE and max(ends) >= -_ON_LINE else 0, 2))
+        return np.unique([min(ends), max(ends)])[:, None] * along if ends else np.zeros((0, 2))
 
 
 @dataclass(frozen=True)
@@ -146,6 +205,29 @@ class Stance:
     def removing(self, location: str) -> Stance:
         """Return this stance without the contact of a location."""
         return Stance(tuple(c for c in self.contacts if c.location.name != location))
+
+
+def curve_problem(polygon: np.ndarray | None, form: SurfaceForm, radius: float) -> str | None:
+    """Say why an outline is none of a curved surface: a rectangle, at most half way round, clear of a sphere's poles.
+
+    Args:
+        polygon: (k, 2) in x and y of the surface [m], None without one.
+        form: cylinder or sphere.
+        radius: of it [m].
+    """
+    if not 0.0 < radius < math.inf:
+        return f"the radius is {radius:g} m"
+    if polygon is None:
+        return "there is none"
+    corners = sorted({(float(x), float(y)) for x, y in polygon})
+    (x0, y0), (x1, y1) = corners[0], corners[-1]
+    if len(polygon) != 4 or corners != [(x0, y0), (x0, y1), (x1, y0), (x1, y1)]:
+        return "it is no rectangle along x and y"
+    if y1 - y0 > math.pi * radius * (1 + 1e-9):
+        return f"it is {y1 - y0:g} m wide in y, and half way round is {math.pi * radius:g} m"
+    if form is SurfaceForm.SPHERE and max(-x0, x1) >= 0.5 * math.pi * radius:
+        return f"it reaches to {max(-x0, x1):g} m in x, and the poles are at {0.5 * math.pi * radius:g} m"
+    return None
 
 
 def polygon_problem(vertices: np.ndarray, convex: bool = True) -> str | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pinocchio as pin
 
 from humanoid_model.camera import FIELD_OF_VIEW, Camera
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.contact import Surface, polygon_problem
+from humanoid_model.contact import Surface, SurfaceForm, curve_problem, polygon_problem
 from humanoid_model.convex_polygon import convex_pieces
 from humanoid_model.description import (
     DEFAULT_COLOUR,
@@ -269,7 +270,7 @@ class SceneBuilder:
 
         Args:
             name: of the surface.
-            fields: ``body`` (needed), ``polygon``.
+            fields: ``body`` (needed), ``polygon``; ``cylinder`` or ``sphere``, the radius of a curved one.
             placement: of the surface in the body frame, z the outward normal.
             where: the whole surface in the file.
 
@@ -283,12 +284,21 @@ class SceneBuilder:
         problem = None if polygon is None else polygon_problem(polygon, convex=False)
         if problem:
             raise fields["polygon"].fail(problem, "List the corners once around, counter-clockwise")
+        forms = [form for form in SurfaceForm if form.value in fields]
+        form, radius = (forms[0], fields[forms[0].value].number()) if forms else (SurfaceForm.PLANE, math.inf)
+        if len(forms) > 1:
+            raise where.fail("is a cylinder and a sphere", "Give the radius of one of them")
+        if forms and (problem := curve_problem(polygon, form, radius)):
+            raise where.fail(
+                f"the outline doesn't fit a {form.value}: {problem}",
+                "Give a radius above 0 and a rectangle along x and y, at most half way round",
+            )
         pieces = [None] if polygon is None else convex_pieces(polygon)
         for number, piece in enumerate(pieces, start=1):
             own = name if len(pieces) == 1 else f"{name}_{number}"
             if any(own == surface.name for surface in self._surfaces):
                 raise where.fail(f"the name '{own}' is taken already", "Give each surface its own name")
-            self._surfaces.append(Surface(own, body, placement, piece))
+            self._surfaces.append(Surface(own, body, placement, piece, form, radius))
 
     def add_loop(self, loop: LoopClosure, where: SceneField, *, where_it_is: bool) -> None:
         """Hold two bodies together; those that are welded don't touch each other, unless a later rule says so.

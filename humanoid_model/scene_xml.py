@@ -53,7 +53,7 @@ _BODY: _Values = {
     "Label": ("label", ()),
     **_PLACE,
 }
-_SURFACE: _Values = {"Polygon": ("polygon", ()), **_PLACE}
+_SURFACE: _Values = {"Polygon": ("polygon", ()), "Cylinder": ("cylinder", ()), "Sphere": ("sphere", ()), **_PLACE}
 _CAMERA: _Values = {"LookAt": ("look_at", _XYZ), "FieldOfView": ("field_of_view", ()), **_PLACE}
 _SHAPE: _Values = {"Colour": ("colour", _RGBA), **_PLACE}
 _MESH: _Values = {"File": ("mesh", ()), "Scale": ("scale", _XYZ), "Collision": ("collision", ()), **_SHAPE}

@@ -5,6 +5,7 @@ from humanoid_planner.contacts.contact_problem import ContactProblem
 from humanoid_planner.contacts.contact_space import StancePosture
 from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics
 from humanoid_planner.contacts.plan_contacts import ContactPlanner, plan_contacts
+from humanoid_planner.contacts.plan_file import load_plan, save_plan
 from humanoid_planner.contacts.posture_workers import WorkerError
 from humanoid_planner.contacts.potentials.attractors import Attractor
 from humanoid_planner.contacts.potentials.places import CentreOfMassAttractor, PointAlongGuide, PointAttractor
@@ -49,6 +50,8 @@ __all__ = [
     "StancePosture",
     "StanceTerm",
     "WorkerError",
+    "load_plan",
     "plan_contacts",
+    "save_plan",
     "verify_plan",
 ]

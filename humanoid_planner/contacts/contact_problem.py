@@ -59,6 +59,8 @@ class ContactProblem:
         way_exists: tells whether there is a way from a node to its son; None for always.
         goal_way_exists: likewise from a node to its goal posture.
         goal_holds: pairs of a location's name and a surface's that hold at the end, whatever the posture.
+        failure_malus: what a waiting stance is put off by, in units of the potential, for each posture that wasn't
+            found among the sons of stances of the same couples; zero for the thesis' order.
         options: of the solver for each posture.
         requirements: what else postures fulfil, see :class:`humanoid_planner.posture.PostureRequirements`.
     """
@@ -89,5 +91,6 @@ class ContactProblem:
     way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_holds: Collection[tuple[str, str]] = ()
+    failure_malus: float = 0.0
     options: SolverOptions = POSTURE
     requirements: dict[str, Any] = field(default_factory=dict)

@@ -106,6 +106,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         way_exists: whether there is a way from a father's posture to its son's (trajectoryExists).
         goal_way_exists: likewise for the way to the goal posture.
         goal_holds: couples that hold at the end.
+        failure_malus: added to a waiting node's potential for each call without a posture among sons of its couples.
         workers: that answer a node's questions at a time; None answers them here, one after the other.
     """
 
@@ -126,6 +127,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_holds: frozenset[int] = frozenset()
+    failure_malus: float = 0.0
     counts: SonCounts = field(default_factory=SonCounts)
     workers: PostureWorkers | None = None
 
@@ -146,6 +148,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         self._known = StanceSet(self.metric)
         self._added: list[PlannedStance] = []
         self._answered: dict[tuple[int, int], PostureResult] = {}
+        self._failures: Counter[tuple[int, ...]] = Counter()
         #: What kept nodes from the goal, by index.
         self.far_from_goal: dict[int, str] = {}
         #: How often what kept the robot from holding on a surface, by its name.
@@ -170,6 +173,10 @@ class ContactSpace(SearchSpace[StancePosture]):
         state = PostureState(kinematics, self._no_forces)
         state.set(kinematics.coordinates(q))
         return self.posture_term.value(state)
+
+    def delay(self, state: StancePosture) -> float:
+        """Return the malus of what failed among sons of stances of the same couples, wherever these hold."""
+        return self.failure_malus * self._failures[state.stance.couples]
 
     def add(self, state: StancePosture) -> bool:
         """Remembers a stance."""
@@ -222,6 +229,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         if self.method == "vbfp" and node.father is not None:
             families.append((nodes[node.father], self._next_brothers(node.state)))
         counts, refusals, self._added = dataclasses.replace(self.counts), self.refusals.copy(), []
+        failures = self._failures.copy()
         try:
             found = self._converse(node, [asking for _, asking in families], stop)
             sons = [
@@ -234,7 +242,7 @@ class ContactSpace(SearchSpace[StancePosture]):
             # As if nothing had been: the same questions are asked again, in the same order.
             for stance in self._added:
                 self._known.remove(stance)
-            self.counts, self.refusals = counts, refusals
+            self.counts, self.refusals, self._failures = counts, refusals, failures
             raise
         self._answered.clear()
         return sons
@@ -260,6 +268,7 @@ class ContactSpace(SearchSpace[StancePosture]):
                     found[index] = end.value
             results = self._answers(node, asked, list(open_.values()), stop)
             asked += len(open_)
+            self._failures[node.state.stance.couples] += sum(not result.success for result in results)
             replies = dict(zip(open_, results, strict=True))
         return found
 
@@ -343,7 +352,9 @@ class ContactSpace(SearchSpace[StancePosture]):
         """Return the potential that a son may have: the father's posture goes with the middle of the contacts."""
         robot, q = self.caller.robot, node.state.q
         places = [
-            self._surfaces[hold.couple % len(self.couples.surfaces)].act(np.array([hold.x, hold.y, 0.0]))
+            self._surfaces[hold.couple % len(self.couples.surfaces)].act(
+                self.couples.surface(hold.couple).place(hold.x, hold.y, hold.theta).translation
+            )
             for hold in sorted(stance.holds, key=lambda hold: hold.role)
         ]
         base = robot.placement_base(q)
@@ -489,7 +500,7 @@ class ContactSpace(SearchSpace[StancePosture]):
             self._refused(couple, result)
             return None
         kinematics.set(kinematics.coordinates(result.q))
-        hold = hold_at(couple, location, self._surfaces[couple % len(self.couples.surfaces)], kinematics)
+        hold = hold_at(couple, location, whole, self._surfaces[couple % len(self.couples.surfaces)], kinematics)
         return StancePosture(base.adding(hold), result.q, born=volume)
 
     def _pre_contact(
@@ -521,14 +532,16 @@ class ContactSpace(SearchSpace[StancePosture]):
         return StancePosture(_decode(holds), np.array(q, dtype=float), bool(at_goal), volume)
 
     def memory(self) -> Any:
-        """All stances that were tried."""
-        return [_encode(stance) for stance in self._known.stances()]
+        """All stances that were tried, and the failed calls among sons by couples."""
+        stances = [_encode(stance) for stance in self._known.stances()]
+        return {"stances": stances, "failures": [[list(couples), n] for couples, n in self._failures.items()]}
 
     def recall(self, data: Any) -> None:
-        """Take stances that were tried, in place of those known so far."""
+        """Take what :meth:`memory` gave, in place of what is known so far."""
         self._known = StanceSet(self.metric)
-        for holds in data:
+        for holds in data["stances"]:
             self._known.add(_decode(holds))
+        self._failures = Counter({tuple(couples): int(n) for couples, n in data["failures"]})
 
 
 def _encode(stance: PlannedStance) -> Any:

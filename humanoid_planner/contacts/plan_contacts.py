@@ -26,6 +26,7 @@ from humanoid_planner.contacts.posture_workers import PostureWorkers
 from humanoid_planner.contacts.search.best_first import BestFirstSearch, End
 from humanoid_planner.contacts.search.tree_file import load_tree, save_tree
 from humanoid_planner.contacts.shorten import shorten
+from humanoid_planner.contacts.smooth import smooth
 from humanoid_planner.contacts.stances.candidates import (
     PredefinedCandidates,
     SearchVolumes,
@@ -98,6 +99,7 @@ class ContactPlanner:
             asked.way_exists,
             asked.goal_way_exists,
             frozenset(couples.number_of(*names) for names in asked.goal_holds),
+            asked.failure_malus,
         )
         self._name = f"{robot.name} in {scene.name}"
         if tree is not None:
@@ -155,6 +157,13 @@ class ContactPlanner:
         end = End.GOAL if self.search.goal is not None else End.CANCELLED
         states = shorten([node.state for node in self.search.path()], self.space)
         return self._plan(end, [(state, self.space.potential(state)) for state in states])
+
+    def smoothed(self, plan: ContactPlan | None = None) -> ContactPlan:
+        """Return a plan, None for that so far, with its postures nearer to each other."""
+        plan = self.plan() if plan is None else plan
+        at_goal = [plan.success and index == len(plan) - 1 for index in range(len(plan))]
+        states = [StancePosture(*given) for given in zip(plan.planned, plan.postures, at_goal, strict=True)]
+        return self._plan(plan.end, [(state, self.space.potential(state)) for state in smooth(states, self.space)])
 
     def save(self, path: str | Path) -> None:
         """Write the tree, for ``tree`` of a planner of the same problem."""
@@ -274,11 +283,21 @@ def _planned(start: Stance, couples: Couples) -> PlannedStance:
     """Return a stance in the planner's terms.
 
     Raises:
-        InputError: no contact, one of a couple that isn't planned with, or of a kind that doesn't hold still.
+        InputError: no contact, two of a link, one of a couple that isn't planned with, or of a kind that doesn't hold
+            still.
     """
     if not start.contacts:
         raise InputError("has no contact", element="start", remedy="Give the contacts that the robot begins on")
+    holding: dict[str, str] = {}
     for contact in start.contacts:
+        name, link = contact.location.name, contact.location.link
+        if link in holding:
+            raise InputError(
+                f"holds {holding[link]} and {name}, which are both of {link}",
+                element="start",
+                remedy="Give one contact of each link: sons gain none on a link that holds",
+            )
+        holding[link] = name
         if contact.kind is not ContactKind.FIXED:
             raise InputError(
                 f"holds {contact.location.name} as {contact.kind.name}", element="start", remedy="Give FIXED contacts"

@@ -43,7 +43,7 @@ class PostureCall:
     """One call of the posture generator.
 
     Attributes:
-        purpose: "start", "remove", "add", "slide", "pre-contact", "goal" or "shorten".
+        purpose: "start", "remove", "add", "slide", "pre-contact", "goal", "shorten" or "smooth".
         status: return code.
         success: whether there is a posture.
         iterations: of the solver.

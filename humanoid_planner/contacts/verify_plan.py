@@ -263,7 +263,8 @@ class _Look:
         here = [link.act(location.placement_link_patch.act(corner)) for corner in corners]
         off = max(float(np.linalg.norm(a - seat.act(b))) for a, b in zip(here, corners, strict=True))
         if contact.surface.polygon is not None:
-            flat = [contact.placement_surface_patch.act(np.array([*corner, 0.0]))[:2] for corner in location.patch]
+            turn, at = pin.utils.rotate("z", contact.theta)[:2, :2], np.array([contact.x, contact.y])
+            flat = [turn @ corner + at for corner in contact.touching]
             if not any(_inside(point, contact.surface.polygon) for point in [*flat, np.mean(flat, axis=0)]):
                 return np.inf
         return off
@@ -302,7 +303,7 @@ class _Look:
             J = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
             angle = 2 * np.pi * np.arange(_FACETS) / _FACETS
             edges = np.column_stack([friction * np.cos(angle), friction * np.sin(angle), np.ones(_FACETS)])
-            patch = np.column_stack([contact.location.patch, np.zeros(len(contact.location.patch))])
+            patch = np.column_stack([contact.touching, np.zeros(len(contact.touching))])
             corners = patch @ seat.rotation.T + seat.translation
             forces.append(np.tile(edges @ seat.rotation.T, (len(corners), 1)))
             points.append(np.repeat(corners, _FACETS, axis=0))

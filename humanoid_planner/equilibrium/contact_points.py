@@ -169,7 +169,7 @@ class ContactPoints:
             placement = placement_world_body(contact.surface.body) * contact.surface.placement_body_surface
             frame = placement.rotation @ contact.placement_surface_patch.rotation
             for x, y in area:
-                positions.append(placement.act(np.array([x, y, 0.0])))
+                positions.append(placement.act(contact.surface.place(x, y, 0.0).translation))
                 frames.append(frame)
                 coefficients.append(friction(contact) if callable(friction) else friction)
                 bilateral.append(contact.bilateral)

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.contact import Contact
@@ -109,19 +110,19 @@ def contact_area(contact: Contact, margin: float = 0.0, patch: ArrayLike | None 
         patch: (k, 2) convex outline in the patch frame to be used instead of the location's, e.g. a :func:`disc`.
 
     Returns:
-        (h, 2) corners in the surface's frame, counter-clockwise, m.
+        (h, 2) corners in x and y of the surface, counter-clockwise, m.
 
     Raises:
         InputError: the margin leaves nothing of the patch, or the patch doesn't touch the surface.
     """
-    outline = shrink_convex(contact.location.patch if patch is None else patch, margin)
+    outline = shrink_convex(contact.touching if patch is None else patch, margin)
     where = f"contact of '{contact.location.name}' with '{contact.surface.name}'"
     if len(outline) == 0:
         raise InputError(
             f"a margin of {margin:g} m leaves nothing of the patch", element=where, remedy="Give a smaller margin"
         )
-    placement = contact.placement_surface_patch
-    placed = outline @ placement.rotation[:2, :2].T + placement.translation[:2]
+    turn = pin.utils.rotate("z", contact.theta)[:2, :2]
+    placed = outline @ turn.T + [contact.x, contact.y]
     if contact.surface.polygon is None:
         return placed
     area = clip_convex(placed, contact.surface.polygon)

@@ -70,8 +70,8 @@ def plan_markers(
     for number, surface in enumerate(read.scene.surfaces):
         where = surfaces.get(surface.name)
         if where is not None and surface.polygon is not None:
-            corners = np.column_stack([surface.polygon, np.full(len(surface.polygon), LIFT)])
-            outline = np.array([where.act(corner) for corner in corners])
+            places = [surface.place(x, y, 0.0).act(np.array([0.0, 0.0, LIFT])) for x, y in surface.polygon]
+            outline = np.array([where.act(corner) for corner in places])
             markers.append(outline_marker("surfaces", number, outline, SURFACE))
     way = new_marker("centre_of_mass", 0, Marker.LINE_STRIP)
     way.points, way.scale.x, way.color = [step.centre_of_mass for step in plan.steps], LINE, CENTRE

@@ -24,7 +24,7 @@ from humanoid_model.checks import (
     check_not_negative,
     listed,
 )
-from humanoid_model.contact import polygon_problem
+from humanoid_model.contact import SurfaceForm, polygon_problem
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import fill_pose, point
 from humanoid_ros.node.request_fields import pose, vector
@@ -214,7 +214,15 @@ def contact_location_message(location: ContactLocation) -> ContactLocationMessag
 
 
 def surface_message(surface: Surface) -> SurfaceMessage:
-    """Return the message of a surface."""
+    """Return the message of a plane surface.
+
+    Raises:
+        InputError: it is curved; a scene's file has such ones, which a request names.
+    """
+    if surface.form is not SurfaceForm.PLANE:
+        raise InputError(
+            f"is a {surface.form.value}", element=f"surface '{surface.name}'", remedy="Name it by the scene's file"
+        )
     message = SurfaceMessage(name=surface.name, body=surface.body)
     fill_pose(message.pose, surface.placement_body_surface)
     if surface.polygon is not None:

@@ -11,6 +11,7 @@ import pytest
 from fixtures.scene_files import ONE_LINK_URDF, TETRAHEDRON_WRL
 from numpy.testing import assert_allclose, assert_array_equal
 
+from humanoid_model.contact import SurfaceForm
 from humanoid_model.convex_polygon import polygon_area
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
 from humanoid_model.errors import InputError, RobotError, SceneError
@@ -125,6 +126,16 @@ def test_what_is_left_out(folder: Path) -> None:
     assert scene.bodies[0].placement_world_body == pin.SE3.Identity()
     assert scene.pairs("ball", "ball").friction == 0.4
     assert scene.surfaces == scene.robots == scene.rules == ()
+
+
+def test_a_surface_may_be_part_of_a_cylinder_or_of_a_sphere(folder: Path) -> None:
+    path = folder / "round.yaml"
+    outline = "polygon: [[-0.2, -0.1], [0.2, -0.1], [0.2, 0.1], [-0.2, 0.1]]"
+    rail, knob = (f"{{body: ball, {form}, {outline}}}" for form in ("cylinder: 0.07", "sphere: 0.2"))
+    path.write_text(BALL + f"surfaces:\n  rail: {rail}\n  knob: {knob}")
+    rail, knob = read_scene_yaml(path).surfaces
+    assert (rail.form, rail.radius) == (SurfaceForm.CYLINDER, 0.07)
+    assert (knob.form, knob.radius) == (SurfaceForm.SPHERE, 0.2)
 
 
 def test_a_surface_with_an_inner_corner_becomes_convex_ones(folder: Path) -> None:
@@ -262,6 +273,28 @@ BAD = {
     ),
     "infinite place": (
         "bodies:\n  b: {xyz: [0, .inf, 0], shapes: [{sphere: 1}]}", 2, "bodies.b.xyz[1]", "is .inf", "finite number",
+    ),
+    "curved surface without an outline": (
+        BALL + "surfaces:\n  s: {body: ball, cylinder: 0.1}", 4, "surfaces.s", "cylinder: there is none", "rectangle",
+    ),
+    "curved surface of no radius": (
+        BALL + "surfaces:\n  s: {body: ball, sphere: 0}", 4, "surfaces.s", "the radius is 0 m", "above 0",
+    ),
+    "curved surface of another outline": (
+        BALL + "surfaces:\n  s: {body: ball, cylinder: 0.1, polygon: [[0, 0], [0.1, 0], [0, 0.1]]}",
+        4, "surfaces.s", "it is no rectangle along x and y", "rectangle",
+    ),
+    "more than half of a cylinder": (
+        BALL + "surfaces:\n  s: {body: ball, cylinder: 0.1, polygon: [[0, 0], [1, 0], [1, 0.4], [0, 0.4]]}",
+        4, "surfaces.s", "0.4 m wide in y, and half way round is 0.314159 m", "half way round",
+    ),
+    "a sphere's pole": (
+        BALL + "surfaces:\n  s: {body: ball, sphere: 0.1, polygon: [[0, 0], [0.2, 0], [0.2, 0.1], [0, 0.1]]}",
+        4, "surfaces.s", "reaches to 0.2 m in x, and the poles are at 0.15708 m", "rectangle",
+    ),
+    "surface of two forms": (
+        BALL + "surfaces:\n  s: {body: ball, sphere: 0.1, cylinder: 0.1}",
+        4, "surfaces.s", "a cylinder and a sphere", "one",
     ),
     "surface of no body": (BALL + "surfaces:\n  s: {}", 4, "surfaces.s", "names no body", "one of the scene's bodies"),
     "surface of an unknown body": (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.checks import check_known, check_number
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.contact import ContactLocation, Surface
+from humanoid_model.contact import ContactLocation, Surface, SurfaceForm
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
@@ -73,7 +73,11 @@ class GuideSpace:
         self._scene, self._redundant = scene, redundant
         self._locations = [robot.contacts[name] for name in locations]
         bodies = {body.name: body.placement_world_body for body in scene.bodies}
-        self._surfaces = [(one, bodies[one.body] * one.placement_body_surface) for one in scene.surfaces]
+        self._surfaces = [
+            (one, bodies[one.body] * one.placement_body_surface)
+            for one in scene.surfaces
+            if one.form is SurfaceForm.PLANE
+        ]
         self._patches = [
             np.array([one.placement_link_patch.act(np.array([x, y, 0.0])) for x, y in one.patch])
             for one in self._locations

@@ -100,8 +100,9 @@ class BarycentreNear(StanceTerm):
     def value(self, stance: PlannedStance, couples: Couples) -> float:
         """Weight times distance [m]."""
         places = [
-            self.placements[couples.surface(hold.couple).name].act(np.array([hold.x, hold.y, 0.0]))
+            self.placements[surface.name].act(surface.place(hold.x, hold.y, hold.theta).translation)
             for hold in stance.key
+            for surface in [couples.surface(hold.couple)]
         ]
         return self.weight * float(np.linalg.norm(np.mean(places, axis=0) - self.target))
 
@@ -128,9 +129,9 @@ class CrossedMalus(StanceTerm):
         """Weight times what lacks to the width; zero where not both bear or come to."""
         places = {}
         for hold in stance.key:
-            on = self.placements[couples.surface(hold.couple).name]
-            turned = pin.SE3(pin.exp3(np.array([0.0, 0.0, hold.theta])), np.array([hold.x, hold.y, 0.0]))
-            places[couples.location(hold.couple).name] = on * turned
+            surface = couples.surface(hold.couple)
+            placed = self.placements[surface.name] * surface.place(hold.x, hold.y, hold.theta)
+            places[couples.location(hold.couple).name] = placed
         if not {self.left, self.right} <= places.keys():
             return 0.0
         left, right = places[self.left], places[self.right]

@@ -92,6 +92,10 @@ class SearchSpace(ABC, Generic[S]):
         """
         return None
 
+    def delay(self, state: S) -> float:
+        """Return what is added to the potential of a state that waits; it may grow while the search goes on."""
+        return 0.0
+
     def tie(self, state: S) -> tuple[int, ...]:
         """Return the order of states of equal potential; those that are equal here too go by their generation."""
         return ()
@@ -202,13 +206,18 @@ class BestFirstSearch(Generic[S]):
                 if stop():
                     return why
                 entry = heapq.heappop(self._waiting)
+                node = self.nodes[entry[2]]
+                late = node.potential + self.space.delay(node.state)
+                if late > entry[0]:
+                    heapq.heappush(self._waiting, (late, *entry[1:]))
+                    continue
                 try:
-                    self._open(self.nodes[entry[2]], stop)
+                    self._open(node, stop)
                 except ExpansionInterruptedError:
                     return why
                 finally:
                     # Whatever an expansion ends by, nothing is lost.
-                    if not self.nodes[entry[2]].expanded and self.goal is None:
+                    if not node.expanded and self.goal is None:
                         heapq.heappush(self._waiting, entry)
             return End.GOAL
         finally:

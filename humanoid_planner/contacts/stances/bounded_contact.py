@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
-from humanoid_model.contact import Contact, ContactKind, ContactLocation, Surface
+from humanoid_model.contact import Contact, ContactKind, ContactLocation, Surface, SurfaceForm
 from humanoid_model.scene import Scene
 from humanoid_planner.contacts.stances.planned_stance import Hold
 from humanoid_planner.contacts.stances.search_volume import SearchVolume
@@ -62,16 +61,20 @@ def bounds_task(
     rows = _vertex_rows(placed, surface)
     if not volume.whole:
         d = np.array(placed.placement_body_patch.rotation[:, 0])
+        b, x_axis = np.array(placed.placement_body_patch.rotation[:, 1]), placed.placement_ground_surface.rotation[:, 0]
         for label, angle, sense in (("from", volume.low, 1.0), ("to", volume.high, -1.0)):
             side = sense * np.array([-math.sin(angle), math.cos(angle), 0.0])
-            w = placed.placement_ground_surface.rotation @ side
-            rows.append(Row(DOT, f"direction {label}", 0.0, math.inf, "", a=placed.body, b=placed.ground, u=d, w=w))
+            u, w = d, placed.placement_ground_surface.rotation @ side
+            if surface.form is not SurfaceForm.PLANE:
+                # The surface's y direction changes from place to place: d . y = -b . x, times the same positive number.
+                u, w = side[0] * d - side[1] * b, np.array(x_axis)
+            rows.append(Row(DOT, f"direction {label}", 0.0, math.inf, "", a=placed.body, b=placed.ground, u=u, w=w))
     return GeometricTask(f"{placed.label} in its volume", rows) if rows else None
 
 
 def _vertex_rows(placed: PlacedContact, surface: Surface) -> list[Row]:
     """Every vertex of the patch within every edge of the surface (6.5)."""
-    if surface.polygon is None:
+    if surface.polygon is None or surface.form is not SurfaceForm.PLANE:
         return []
     S, rows = placed.placement_ground_surface, []
     polygon = np.asarray(surface.polygon, dtype=float)
@@ -88,18 +91,23 @@ def _vertex_rows(placed: PlacedContact, surface: Surface) -> list[Row]:
 
 
 def hold_at(
-    couple: int, location: ContactLocation, placement_world_surface: pin.SE3, kinematics: RobotKinematics
+    couple: int,
+    location: ContactLocation,
+    surface: Surface,
+    placement_world_surface: pin.SE3,
+    kinematics: RobotKinematics,
 ) -> Hold:
     """Return the strong contact at the place that a light one took in the kinematics' configuration.
 
     Args:
         couple: its number.
         location: that holds.
+        surface: it holds on.
         placement_world_surface: of the surface.
         kinematics: at the posture that was found.
     """
     R, p = kinematics.placement(location.link)
-    patch: NDArray[np.float64] = R @ location.placement_link_patch.rotation[:, 0]
     point = placement_world_surface.actInv(p + R @ location.placement_link_patch.translation)
-    x_axis = placement_world_surface.rotation.T @ patch
-    return Hold(couple, float(point[0]), float(point[1]), wrapped(math.atan2(x_axis[1], x_axis[0])))
+    x_axis = R @ location.placement_link_patch.rotation[:, 0]
+    x, y, theta = surface.coordinates(point, placement_world_surface.rotation.T @ x_axis)
+    return Hold(couple, x, y, wrapped(theta))

@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.contact import Contact, SurfaceForm
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold
@@ -94,10 +95,13 @@ class RandomCandidates(Candidates):
         """Draws; their number is that of the area within reach."""
         surface, location = couples.surface(couple), couples.location(couple)
         centre = place.placement_world_surface.actInv(place.pelvis)
-        if abs(centre[2]) >= self.radius:
+        if surface.form is not SurfaceForm.PLANE:
+            volume: SearchVolume | None = SearchVolume(np.asarray(surface.polygon))
+        elif abs(centre[2]) >= self.radius:
             return []
-        reach = math.sqrt(self.radius**2 - centre[2] ** 2)
-        volume = surface_volume(surface.polygon, centre[:2], reach)
+        else:
+            reach = math.sqrt(self.radius**2 - centre[2] ** 2)
+            volume = surface_volume(surface.polygon, centre[:2], reach)
         if volume is None:
             return []
         found = []
@@ -108,11 +112,12 @@ class RandomCandidates(Candidates):
                 theta = place.rng.uniform(-math.pi, math.pi)
             room = volume.polygon
             if surface.polygon is not None:
-                room = _room(room, location.patch, np.asarray(surface.polygon, dtype=float), theta)
+                touching = Contact(location, surface, 0.0, 0.0, theta).touching
+                room = _room(room, touching, np.asarray(surface.polygon, dtype=float), theta)
             if len(room) < 3:
                 continue
             x, y = _draw(room, place.rng)
-            if math.hypot(x - centre[0], y - centre[1]) <= reach:
+            if np.linalg.norm(surface.place(x, y, theta).translation - centre) <= self.radius:
                 found.append(Hold(couple, x, y, theta))
         return found
 
@@ -139,7 +144,10 @@ class SearchVolumes:
     def volume(self, couples: Couples, couple: int, place: Place) -> SearchVolume | None:
         """Return the upsilon of a couple; None where the surface is out of reach."""
         centre = place.placement_world_surface.actInv(place.pelvis)
-        return surface_volume(couples.surface(couple).polygon, centre[:2], self.radius)
+        surface = couples.surface(couple)
+        if surface.form is not SurfaceForm.PLANE:
+            return SearchVolume(np.asarray(surface.polygon))
+        return surface_volume(surface.polygon, centre[:2], self.radius)
 
     def beside(self, volume: SearchVolume, hold: Hold) -> list[SearchVolume]:
         """Return what is left of a volume around a place that was found in it; a missed sliver is used up."""

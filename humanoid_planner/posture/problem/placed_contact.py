@@ -32,8 +32,8 @@ class PlacedContact:
         placement_ground_surface: surface frame in that body (or in the world).
         placement_ground_contact: frame that the patch frame has to coincide with, likewise.
         friction: Coulomb coefficient.
-        bearing: (k, 2) points of the patch that can bear load, in the patch frame [m]: the patch itself, or for
-            contacts whose place is fixed its intersection with the surface's polygon.
+        bearing: (k, 2) points of the patch that can bear load, in the patch frame [m]: the part of the patch that
+            touches, or for contacts whose place is fixed its intersection with the surface's polygon.
     """
 
     contact: Contact
@@ -90,7 +90,13 @@ def place_contact(
         )
     if friction is None:
         friction = DEFAULT_FRICTION if scene is None else _friction(contact, kinematics, scene)
-    bearing = np.asarray(location.patch, dtype=float)
+    bearing = contact.touching
+    if len(bearing) == 0:
+        raise InputError(
+            "the patch doesn't hold the place where it would touch",
+            element=element,
+            remedy="On a curved surface put the patch frame's origin into the patch",
+        )
     if contact.kind in (ContactKind.FIXED, ContactKind.RELAXED) and surface.polygon is not None:
         bearing = _clip(contact, element)
     return PlacedContact(
@@ -137,14 +143,13 @@ def _clip(contact: Contact, element: str) -> NDArray[np.float64]:
     """Patch and polygon have in common (specification 001 section 4.9), in the patch frame."""
     polygon = contact.surface.polygon
     assert polygon is not None
-    placement = contact.placement_surface_patch
-    turn = placement.rotation[:2, :2]
-    patch = np.asarray(contact.location.patch, dtype=float) @ turn.T + placement.translation[:2]
+    turn, at = pin.utils.rotate("z", contact.theta)[:2, :2], np.array([contact.x, contact.y])
+    patch = contact.touching @ turn.T + at
     start = np.asarray(polygon, dtype=float)
     edge = np.roll(start, -1, axis=0) - start
     away = patch[:, None] - start
     if ((edge[:, 0] * away[..., 1] - edge[:, 1] * away[..., 0]) >= 0.0).all():
-        return np.asarray(contact.location.patch, dtype=float)
+        return contact.touching
     common = clip_convex(patch, start)
     if len(common) == 0:
         raise InputError(
@@ -152,4 +157,4 @@ def _clip(contact: Contact, element: str) -> NDArray[np.float64]:
             element=element,
             remedy="Place the contact on the surface",
         )
-    return np.asarray((common - placement.translation[:2]) @ turn)
+    return np.asarray((common - at) @ turn)

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_model.contact import ContactKind
+from humanoid_model.contact import ContactKind, SurfaceForm
 from humanoid_model.errors import InputError
 from humanoid_planner.posture.problem.placed_contact import PlacedContact
 from humanoid_planner.posture.tasks.geometric_rows import ALIGN, ANGLE, DOT, POINT, ROTATION
@@ -24,7 +24,8 @@ class ContactTask(GeometricTask):
       the normals don't turn away from each other.
     * SLIDING: (3.36)-(3.39), with every vertex of the patch above the surface's polygon (6.5).
     * RELAXED: position and heading as FIXED, the normals within a tolerance of each other.
-    * PRE_CONTACT: (3.40)-(3.43), not below the surface, and its origin above the polygon.
+    * PRE_CONTACT: (3.40)-(3.43), not below the surface, and its origin above the polygon. On a cylinder or a sphere the
+      patch's centre of curvature, a radius below its origin, is at most a distance from the axis or the centre.
     * RELEASED: as FIXED.
 
     Orientations are measured by angles, not by the thesis' orthogonalities: see
@@ -42,6 +43,12 @@ class ContactTask(GeometricTask):
                 "slides on a link of the robot itself",
                 element=placed.label,
                 remedy="Hold it fixed there, or use a pre-contact, which bears no force",
+            )
+        if kind == ContactKind.SLIDING and placed.contact.surface.form is not SurfaceForm.PLANE:
+            raise InputError(
+                "slides on a curved surface",
+                element=placed.label,
+                remedy="Hold it fixed there, or use a pre-contact of distance 0, which bears no force",
             )
         rows = {
             ContactKind.FIXED: _fixed_rows,
@@ -183,6 +190,8 @@ def _sliding_rows(placed: PlacedContact) -> list[Row]:
 
 
 def _pre_contact_rows(placed: PlacedContact) -> list[Row]:
+    if placed.contact.surface.form is not SurfaceForm.PLANE:
+        return [*_round_rows(placed), *_round_edge_rows(placed)]
     S = placed.placement_ground_surface
     n_E = np.array(S.rotation[:, 2])
     return [
@@ -190,3 +199,40 @@ def _pre_contact_rows(placed: PlacedContact) -> list[Row]:
         *_parallel_rows(placed, S),
         *_polygon_rows(placed, np.zeros((1, 2))),
     ]
+
+
+def _round_rows(placed: PlacedContact) -> list[Row]:
+    """Light contact with a cylinder or a sphere: its normal is radial where the centres of curvature coincide."""
+    S, surface, distance = placed.placement_ground_surface, placed.contact.surface, placed.contact.distance
+    below = np.array([0.0, 0.0, -surface.radius])
+    centre, own = S.act(below), placed.placement_body_patch.act(below)
+    sphere = surface.form is SurfaceForm.SPHERE
+    rows = [
+        _point_row(placed, f"centre {'xyz'[i]}", np.array(S.rotation[:, i]), centre, -distance, distance, own)
+        for i in ((0, 1, 2) if sphere else (1, 2))
+    ]
+    n_P = np.array(placed.placement_body_patch.rotation[:, 2])
+    if not sphere:
+        rows.append(_dot_row(placed, "tilt", n_P, np.array(S.rotation[:, 0]), 0.0, 0.0))
+    if distance > 0.0:
+        # The way from the patch to the centre along the patch's normal, which moves: bodies change places.
+        point, most = np.array(placed.placement_body_patch.translation), -surface.radius
+        rows.append(Row(POINT, "not below", -math.inf, most, a=placed.ground, b=placed.body, P=centre, Q=point, w=n_P))
+    return rows
+
+
+def _round_edge_rows(placed: PlacedContact) -> list[Row]:
+    """Return what keeps a light contact with a cylinder or a sphere within the surface's rectangle."""
+    S, surface = placed.placement_ground_surface, placed.contact.surface
+    assert surface.polygon is not None
+    (x0, y0), (x1, y1) = np.min(surface.polygon, axis=0), np.max(surface.polygon, axis=0)
+    n_P, axis = np.array(placed.placement_body_patch.rotation[:, 2]), np.array(S.rotation[:, 0])
+    rows = []
+    for side, y, sense in (("low", y0, 1.0), ("high", y1, -1.0)):
+        # The normal is ahead of one edge's plane through the axis, and behind the other's.
+        ahead = sense * S.rotation @ surface.place(0.0, y, 0.0).rotation[:, 1]
+        rows.append(_dot_row(placed, f"inside {side} y", n_P, ahead, 0.0, math.inf))
+    if surface.form is SurfaceForm.SPHERE:
+        low, high = math.sin(x0 / surface.radius), math.sin(x1 / surface.radius)
+        return [*rows, _dot_row(placed, "inside in x", n_P, axis, low, high)]
+    return [*rows, _point_row(placed, "inside in x", axis, S.translation, float(x0), float(x1))]

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model import Scene, Surface
+from humanoid_model.contact import SurfaceForm
 
 NEAR = 0.05
 """Distance from a surface up to which a handle is meant for it [m]."""
@@ -47,18 +48,20 @@ def snap(placement: pin.SE3, scene: Scene) -> Snap | None:
         if surface.body not in bodies:
             continue
         local = (bodies[surface.body] * surface.placement_body_surface).actInv(placement)
-        x, y, height = local.translation.tolist()
-        if abs(height) > best or local.rotation[2, 2] < math.cos(TILT):
+        x, y, theta = surface.coordinates(local.translation, local.rotation[:, 0])
+        above = surface.place(x, y, theta).actInv(local)
+        height = float(above.translation[2])
+        if abs(height) > best or above.rotation[2, 2] < math.cos(TILT):
             continue
         if surface.polygon is not None and not _inside(np.array([x, y]), surface.polygon):
             continue
         best = abs(height)
-        found = Snap(surface, x, y, math.atan2(local.rotation[1, 0], local.rotation[0, 0]))
+        found = Snap(surface, x, y, theta)
     return found
 
 
 def pointed_at(origin: np.ndarray, direction: np.ndarray, scene: Scene) -> np.ndarray | None:
-    """(3,) place where a ray first meets the upper side of a surface; None where it meets none.
+    """(3,) place where a ray first meets the upper side of a plane surface; None where it meets none.
 
     Args:
         origin: (3,) of the ray in the world [m].
@@ -68,7 +71,7 @@ def pointed_at(origin: np.ndarray, direction: np.ndarray, scene: Scene) -> np.nd
     bodies = {body.name: body.placement_world_body for body in scene.bodies}
     nearest, found = np.inf, None
     for surface in scene.surfaces:
-        if surface.body not in bodies:
+        if surface.body not in bodies or surface.form is not SurfaceForm.PLANE:
             continue
         placement = bodies[surface.body] * surface.placement_body_surface
         eye, ray = placement.actInv(origin), placement.rotation.T @ direction

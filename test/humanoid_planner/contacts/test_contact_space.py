@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import itertools
+import json
 import math
 from dataclasses import astuple, replace
 
@@ -10,6 +11,7 @@ from benchmark.contact_scenarios import chosen_footholds
 from humanoid_model import Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, Role, SearchVolumes, StanceMetric
+from humanoid_planner.contacts.search.best_first import ExpansionInterruptedError
 from humanoid_planner.contacts.stances.planned_stance import Hold
 from humanoid_planner.posture.tasks.link_tasks import gaze, joint_at
 
@@ -376,3 +378,48 @@ def test_methods_ask_for_what_they_need(can):
         planner(can, method="vbfp")
     with pytest.raises(InputError, match="method: is 'dfs'"):
         planner(can, method="dfs")
+
+
+def test_stances_of_couples_whose_sons_fail_wait_longer(can):
+    changes = {"failure_malus": 0.5, "reach": False, "balance": False}
+    made = planner(can, **changes)
+    root = made.search.nodes[0]
+    with pytest.raises(ExpansionInterruptedError):
+        made.space.expand(root, made.search.nodes, lambda: True)
+    assert made.space.delay(root.state) == 0.0
+    found = sons(made, root)
+    failed = sum(not call.success for call in made.space.caller.calls)
+    assert failed >= 1
+    assert made.space.delay(root.state) == 0.5 * failed
+    # Elsewhere, but on the same surfaces; and with a hand more.
+    left, right = root.state.stance.holds
+    moved = replace(root.state, stance=replace(root.state.stance, holds=(replace(left, x=left.x + 0.1), right)))
+    assert made.space.delay(moved) == 0.5 * failed
+    assert made.space.delay(next(son for son in found if len(son.stance.holds) == 3)) == 0.0
+    again = planner(can, **changes)
+    again.space.recall(json.loads(json.dumps(made.space.memory())))
+    assert again.space.delay(root.state) == 0.5 * failed
+
+
+def test_a_duplicate_is_replaced_by_its_brothers(stairs):
+    def fresh():
+        options = chosen_footholds(stairs, "vbfp") | {"pre_contact": False}
+        made = ContactPlanner(*stairs.arguments, **options)
+        made.run(max_nodes=8)
+        node = next(one for one in reversed(made.search.nodes) if one.state.born is not None and not one.expanded)
+        return made.space, made.search.nodes[node.father], node.state
+
+    def stances(space, father, asking):
+        [found] = space._converse(father, [asking], lambda: False)
+        return [state.stance for state in found]
+
+    space, father, son = fresh()
+    base, new = father.state.stance.settled(), next(hold for hold in son.stance.holds if hold.role is Role.NEW)
+    # The same question once more comes to the same place, which is known.
+    again = stances(space, father, space._best_contact(base, new.couple, son.born, father.state.q))
+    assert again
+    assert son.stance not in again
+    other, father, son = fresh()
+    brothers = stances(other, father, other._next_brothers(son))
+    # Not to the last digit: the posture that was found before starts elsewhere.
+    assert all(space.metric.equal(one, two) for one, two in zip(again, brothers, strict=True))

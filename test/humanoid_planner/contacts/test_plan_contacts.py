@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import time
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -204,9 +205,11 @@ def test_a_goal_in_the_sky_is_told_by_what_is_out_of_reach(can):
 def test_bad_problems_are_named(can):
     robot, scene, start, goal = can.arguments
     fixed = start.contacts[0]
+    ball = replace(fixed, location=robot.contacts["left_ball"])
     floating = Stance(())
     for arguments, changes, message in (
         ((robot, scene, floating, goal), {}, "start: has no contact"),
+        ((robot, scene, start.adding(ball), goal), {}, "start: holds left_ball and left_sole, which are both of"),
         ((robot, scene, start, []), {}, "goal: is empty"),
         (
             (robot, scene, start, [*goal, centre_of_mass_at([9.0, 0.0, 1.0], 0.1, "far away")]),

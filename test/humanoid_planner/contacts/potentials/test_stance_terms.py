@@ -4,6 +4,7 @@ import pinocchio as pin
 import pytest
 
 from humanoid_model import load_robot, load_scene
+from humanoid_planner.contacts import plan_contacts
 from humanoid_planner.contacts.potentials.stance_terms import (
     BarycentreNear,
     ContactCount,
@@ -13,6 +14,7 @@ from humanoid_planner.contacts.potentials.stance_terms import (
 )
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance, Role
+from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +94,35 @@ def test_feet_that_cross_have_a_malus(couples):
     assert term.value(turned((0.0, 0.2), (0.0, 0.0), np.pi / 2), couples) == pytest.approx(2.0 * 0.12)
     alone = PlannedStance((Hold(couples.number_of("left_sole", "platform"), 0.0, 0.0, 0.0, Role.BEARING),))
     assert term.value(alone, couples) == 0.0
+
+
+def plan_of(case, goal, *terms):
+    """Names of the locations that last in each stance of the plan."""
+    plan = plan_contacts(case.robot, case.scene, case.start, goal, **(case.options | {"terms": terms}), max_nodes=100)
+    assert plan.success, plan.explanation
+    bearing = [[contact for contact in stance.contacts if contact.kind.bears] for stance in plan.stances]
+    return [{contact.location.name for contact in contacts} for contacts in bearing]
+
+
+def test_a_plan_uses_fewer_contacts_where_they_cost(can):
+    feet = {"left_sole", "right_sole"}
+    assert plan_of(can, can.goal)[-1] == {*feet, "right_hand_fingers"}
+    assert plan_of(can, can.goal, ContactCount(0.3))[-1] == {"left_sole", "right_hand_fingers"}
+
+
+def test_a_plan_bears_on_the_other_hand_where_one_is_avoided(can):
+    lean = [centre_of_mass_at((0.45, 0.0, 0.75), 0.1)]
+    assert "right_hand_fingers" in plan_of(can, lean)[-1]
+    avoiding = plan_of(can, lean, LocationMalus({"right_hand_fingers": 1.0}))
+    assert "left_hand_fingers" in avoiding[-1]
+    assert not any("right_hand_fingers" in held for held in avoiding)
+
+
+def test_a_plan_lifts_no_foot_before_a_hand_holds_where_feet_only_are_avoided(can):
+    soles = frozenset({"left_sole", "right_sole"})
+    few = ContactCount(0.3)
+    assert {"left_sole"} in plan_of(can, can.goal, few)
+    careful = plan_of(can, can.goal, few, OnlyMalus(soles, 1.0))
+    assert {"left_sole"} not in careful
+    assert {"right_sole"} not in careful
+    assert "right_hand_fingers" in careful[-1]

@@ -47,6 +47,30 @@ def test_the_goal_state_closes_the_path():
     assert search.goal.father == search.path()[-2].index
 
 
+def test_the_node_of_least_potential_and_delay_is_next():
+    class Tiring(Halving):
+        """The more states of a decade were expanded, the later are the others of it."""
+
+        tired = None
+
+        def delay(self, state):
+            return 7.0 * self.tired.count(state // 10)
+
+        def expand(self, node, nodes, stop):
+            waits = [other for other in nodes if not other.expanded]
+            assert node.potential + self.delay(node.state) == min(n.potential + self.delay(n.state) for n in waits)
+            self.tired.append(node.state // 10)
+            return super().expand(node, nodes, stop)
+
+    space = Tiring(1000)
+    space.tired = []
+    search = BestFirstSearch(space, 3)
+    assert search.run() is End.GOAL
+    plain = BestFirstSearch(Halving(1000), 3)
+    plain.run()
+    assert [node.state for node in search.nodes] != [node.state for node in plain.nodes]
+
+
 def test_a_node_budget_ends_the_search_with_the_nearest_state():
     search = BestFirstSearch(Halving(10**6), 1)
     assert search.run(max_nodes=20) is End.NODES

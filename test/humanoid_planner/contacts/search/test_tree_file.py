@@ -57,7 +57,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path):
     data = json.loads(whole)
     for changed, message in (
         ({**data, "problem": "stairs"}, "belongs to the problem 'stairs'"),
-        ({**data, "format": "other"}, "is no search tree"),
+        ({**data, "format": "other"}, "is of another format"),
         ({key: value for key, value in data.items() if key != "nodes"}, "nodes"),
         ({**data, "nodes": [[0, 1.0, True]]}, "spoilt"),
     ):

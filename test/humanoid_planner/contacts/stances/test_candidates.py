@@ -50,6 +50,21 @@ def test_no_draw_is_lost_on_a_rung_hardly_wider_than_the_patch():
     assert not RandomCandidates(density=40.0, headings=(math.pi / 2,)).holds(rungs, 0, at(0, 0, 0))
 
 
+def test_places_on_a_round_rail_lie_within_reach_with_all_of_the_line_that_touches():
+    robot, scene = load_robot("hrp2"), load_scene("rail_and_step")
+    couples = Couples(robot, scene, ["right_hand_fingers"], ["rail"])
+    rail = couples.surfaces[0]
+    strategy, found = RandomCandidates(density=400.0, radius=0.5, headings=(0.0,), turn=0.3), []
+    found = strategy.holds(couples, 0, at(0.3, 0.0, 0.2))
+    assert len(found) > 20
+    for hold in found:
+        place = rail.place(hold.x, hold.y, hold.theta)
+        assert np.linalg.norm(place.translation - [0.3, 0.0, 0.2]) <= 0.5
+        assert np.hypot(place.translation[1], place.translation[2] + 0.025) == pytest.approx(0.025)
+        assert abs(hold.x) <= 0.55 - 0.025 / math.cos(hold.theta) + 1e-9
+    assert np.ptp([hold.y for hold in found]) > 0.03
+
+
 def test_four_times_the_area_has_twice_the_places():
     robot, scene = load_robot("hrp2"), load_scene("stand")
     couples = Couples(robot, scene, ["left_sole"], ["floor"])

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+import itertools
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from benchmark.contact_scenarios import CAN, step_with_rail
+from humanoid_planner.contacts import ContactPlanner, PlanLimits, verify_plan
+
+
+@pytest.fixture(scope="module")
+def climbed():
+    case = step_with_rail()
+    planner = ContactPlanner(*case.arguments, **case.options, seed=0)
+    plan = planner.run(max_nodes=60)
+    assert plan.success
+    return case, planner, plan
+
+
+def steps(case, plan):
+    """(n, nv) from each posture to the next."""
+    return np.array([pin.difference(case.robot.model, *pair) for pair in itertools.pairwise(plan.postures)])
+
+
+def test_a_smooth_plan_is_shorter_and_holds_what_it_held(climbed):
+    case, planner, plan = climbed
+    smooth = planner.smoothed()
+    before, after = steps(case, plan), steps(case, smooth)
+    assert (after**2).sum() < 0.75 * (before**2).sum()
+    assert np.linalg.norm(after, axis=1).sum() < 0.9 * np.linalg.norm(before, axis=1).sum()
+    assert smooth.planned == plan.planned
+    assert smooth.stances == plan.stances
+    # Contacts, collisions, torques and a centimetre of balance, by code that shares nothing with the planner.
+    verdict = verify_plan(case.robot, case.scene, smooth.stances, smooth.postures, PlanLimits(margin=0.01))
+    assert verdict.success, verdict.violations
+
+
+def test_a_smooth_plan_begins_where_it_did_and_ends_at_the_goal(can, check_plan):
+    planner = ContactPlanner(*can.arguments, **can.options)
+    plan = planner.run()
+    smooth = planner.smoothed(plan)
+    check_plan(can, smooth)
+    assert smooth.success
+    assert (smooth.postures[0] == plan.postures[0]).all()
+    assert (steps(can, smooth) ** 2).sum() < 0.9 * (steps(can, plan) ** 2).sum()
+    hand = can.robot.link_placements(smooth.postures[-1])["LARM_LINK6"]
+    fingers = can.robot.contacts["left_hand_fingers"].placement_link_patch.translation
+    assert np.linalg.norm(hand.act(fingers) - CAN) <= 0.005 + 1e-5
+
+
+def test_ways_that_are_refused_keep_the_plan_as_it_is(can):
+    planner = ContactPlanner(*can.arguments, **can.options)
+    plan = planner.run()
+    planner.space.way_exists = planner.space.goal_way_exists = lambda before, after: False
+    kept = planner.smoothed(plan)
+    assert all((one == other).all() for one, other in zip(kept.postures, plan.postures, strict=True))
