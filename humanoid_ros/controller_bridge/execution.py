@@ -170,8 +170,9 @@ class Execution:
             self.stop(trouble)
             if self.ended.done():
                 return
-        # By the clock of the motion: a simulation that is slow isn't sent more for it.
-        if clock >= max(self._begin, self._streamed + 0.9 / self._settings.timing.rate):
+        # By the clock of the motion: a simulation that is slow isn't sent more for it. Half of a period: a clock that
+        # comes in steps would make this skip every other look.
+        if clock >= max(self._begin, self._streamed + 0.5 / self._settings.timing.rate):
             self._stream(clock, self._catch_up(clock))
             self._streamed = clock
         if clock >= self._timing.end:
