@@ -30,7 +30,7 @@ RUN = 0.6
 LONGEST_WINDOW = 2.0
 """Of one that leads to a place to stand; where the next one is further away, it brakes within the horizon [s]."""
 RENEWED = 0.25
-"""Share of what a window runs at speed after which the next one is sent."""
+"""Share of what a window that leads to a place to stand runs at speed, after which the next one is sent."""
 RAREST = 0.1
 """Time from one window to the next at most [s]."""
 BEHIND = 0.01
@@ -351,7 +351,7 @@ class Execution:
                 self._timing.braked(start + run, timing.horizon - run),
                 start + run,
             )
-            self._renewed = start + min(RENEWED * (self._fills_until - start), RAREST)
+            self._renewed = -math.inf if led is None else start + min(RENEWED * (self._fills_until - start), RAREST)
             first = clock + (0.5 * run if behind else 0.0)
             end = max(start + timing.horizon, self._tail.end)
             self._give(Form.WINDOW, self._motion.path.points(self._tail, first, end))
