@@ -39,7 +39,7 @@ class MessageLog:
             raise InputError(f"is '{path}'", element="log", remedy="Give a file that ends in .mcap")
         mcap = optional_library("mcap.writer", "simulation", element="log")
         try:
-            self._file: IO[bytes] | None = open(path, "wb", buffering=0)  # noqa: SIM115
+            self._file: IO[bytes] | None = open(path, "wb")  # noqa: SIM115
         except OSError as problem:
             raise InputError(
                 f"'{path}' can't be written: {problem.strerror}", element="log", remedy="Name a file to write to"
