@@ -37,6 +37,8 @@ GROWTH = 0.05
 """Of a process' memory over the second half of the run, at most."""
 PACE = 0.95
 """Of the simulation, at least, as the median over the rounds."""
+PATIENCE = 120.0
+"""Of the clients with nodes that are being started on a busy machine [s]."""
 SETTLED = 6
 """Rounds from which on memory and pace are judged: before, kernels are compiled and workers started."""
 
@@ -107,7 +109,7 @@ class Planning:
 
     def _plan(self) -> None:
         try:
-            with HumanoidStack("hrp2") as stack:
+            with HumanoidStack("hrp2", patience=PATIENCE) as stack:
                 while not self._stop.is_set():
                     answer = stack.gait("bip", speed=0.5 + 0.02 * (self.gaits % 10), time_limit=600.0)
                     if not answer.success:
@@ -149,7 +151,7 @@ def soak(seconds: float) -> list[str]:
     wrong: list[str] = []
     with ExitStack() as exits:
         started = {own.name: exits.enter_context(running(own)) for own in processes(nodes)}
-        stack = exits.enter_context(HumanoidStack("hrp2"))
+        stack = exits.enter_context(HumanoidStack("hrp2", patience=PATIENCE))
         robot, posture = stack.robot, "half_sitting"
         motion = generate_walk(robot, plan_footsteps(robot, posture, steps=4, length=0.2), posture)
         message = whole_body_message(motion.motion(robot), "world")

@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -23,7 +24,7 @@ from rclpy.task import Future
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.progress import Progress, ProgressCallback
-from humanoid_ros.node.guarded_action_client import GoalServer, GuardedActionClient
+from humanoid_ros.node.guarded_action_client import GuardedActionClient, RequestServer, service_servers
 from humanoid_ros.node.qos import SERVICE
 
 T = TypeVar("T")
@@ -33,6 +34,7 @@ _NUMBERS = itertools.count(1)
 """Clients of one process have different names in the graph."""
 _FIELD = re.compile(r"([A-Za-z_][\w.]*(?:\[\d+\][\w.]*)*): (.+?)\.?", re.DOTALL)
 """A refusal: the field, and what is wrong with it."""
+_ENDED = "The node that offers {} has ended, and the work with it. Ask again."
 
 
 class StackError(HumanoidError):
@@ -127,9 +129,13 @@ class Connection:
             self._services[name] = self.node.create_client(kind, name, qos_profile=SERVICE)
         client = self._services[name]
         self.wait(client.service_is_ready, f"the service {client.srv_name}", self.patience)
+        taker = RequestServer(partial(service_servers, self.node, client))
         answered = self._finished(client.call_async(request))
         waiting = self.patience if timeout is None else timeout
-        return self.wait(answered.is_set, f"an answer of {client.srv_name}", waiting) and answered.value
+        self.wait(lambda: answered.is_set() or taker.gone, f"an answer of {client.srv_name}", waiting)
+        if not answered.is_set():
+            raise StackError(_ENDED.format(client.srv_name))
+        return answered.value
 
     def start(
         self,
@@ -156,7 +162,7 @@ class Connection:
             self._actions[name] = GuardedActionClient(self.node, kind, name)
         client = self._actions[name]
         self.wait(client.server_is_ready, f"the action {name}", self.patience)
-        task = Task(self, name, GoalServer(client), read, news)
+        task = Task(self, name, RequestServer(client.servers), read, news)
         accepted = self._finished(client.send_goal_async(goal, lambda message: task.on_feedback(message.feedback)))
         self.wait(accepted.is_set, f"an answer of the action {name}", self.patience)
         if not accepted.value.accepted:
@@ -209,7 +215,7 @@ class Task(Generic[T]):
         self,
         connection: Connection,
         name: str,
-        taker: GoalServer,
+        taker: RequestServer,
         read: Callable[[int, Any], T],
         news: Callable[[Any], Progress],
     ) -> None:
@@ -259,7 +265,7 @@ class Task(Generic[T]):
             self.cancel()
             raise
         if not self._finished.is_set():
-            raise StackError(f"The node that offers {self._name} has ended, and the work with it. Ask again.")
+            raise StackError(_ENDED.format(self._name))
         return self._read(self._finished.value.status, self._finished.value.result)
 
     def begin(self, handle: Any, finished: Finished) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from rclpy.node import Node
@@ -31,7 +32,7 @@ class Member:
         """Join the graph; whether the stack is there is seen by the first request.
 
         Args:
-            robot: that is simulated, planned for and commanded: a name, or the path of a URDF.
+            robot: that is simulated, planned for and commanded: a name, or the path of a URDF or of its YAML.
             name: of it in the scene; empty takes its own.
             namespace: of the stack's nodes.
             patience: how long a node may take to be there, and to answer what takes no time [s].
@@ -53,8 +54,9 @@ class Member:
 
     @property
     def _source(self) -> str:
-        """The robot as nodes, which may not know its name, read it."""
-        return str(self.robot.description.source)
+        """The robot as nodes, whose working folder is another one, read it."""
+        path = Path(self._wanted)
+        return str(path.resolve()) if path.suffix and "://" not in self._wanted else self._wanted
 
     def _call(self, kind: Any, name: str, message: Any, timeout: float | None = None) -> Any:
         return checked(self._connection.call(kind, name, message, timeout))

@@ -32,7 +32,7 @@ class Kind(str, Enum):
 
 
 class Fault(str, Enum):
-    """What may end a motion early."""
+    """What may end a motion early; silence is that of the bridge, for which its last window provides."""
 
     CANCEL = "cancel"
     TRACKING = "tracking"
@@ -40,6 +40,7 @@ class Fault(str, Enum):
     STALE_STATE = "stale_state"
     EMERGENCY_STOP = "emergency_stop"
     DEACTIVATE = "deactivate"
+    SILENCE = "silence"
 
 
 class Stop(str, Enum):
@@ -250,7 +251,7 @@ def _bounds(node: YamlNode | None, robot: Robot) -> MotionBounds:
 
 
 def _stops(node: YamlNode | None) -> dict[Fault, Stop]:
-    stops = dict.fromkeys(Fault, Stop.PATH) | {Fault.EMERGENCY_STOP: Stop.HOLD}
+    stops = dict.fromkeys(Fault, Stop.PATH) | {Fault.EMERGENCY_STOP: Stop.HOLD, Fault.SILENCE: Stop.HOLD}
     if node is not None:
         for name, value in node.mapping([item.value for item in Fault]).items():
             stops[Fault(name)] = Stop(value.string([item.value for item in Stop]))

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from action_msgs.msg import GoalStatus
@@ -16,14 +16,14 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from numpy.typing import NDArray
 from rclpy.node import Node
-from rclpy.serialization import serialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_ros.controller_bridge.bridge_settings import ControllerSettings, Kind
-from humanoid_ros.messages.conversions import duration, stamp
+from humanoid_ros.messages.conversions import duration, seconds, stamp
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
 from humanoid_ros.node.qos import COMMAND, NEWEST
 from humanoid_sim.control.joint_path import PathPoints
@@ -108,12 +108,27 @@ class ControllerOutput(ABC):
         """Leave its topics."""
 
 
+class Reference(NamedTuple):
+    """Where a controller wanted its joints to be.
+
+    Attributes:
+        time: when [s].
+        positions: (n,) [rad or m].
+        velocities: (n,) [rad/s or m/s].
+    """
+
+    time: float
+    positions: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+
+
 class TrajectoryOutput(ControllerOutput):
     """A joint_trajectory_controller, whose state is listened to: it is lost when none comes any more."""
 
     def __init__(self, node: Node, settings: ControllerSettings, record: Record) -> None:
         super().__init__(node, settings, record)
         self._heard: float | None = None
+        self._newest: bytes | None = None
         self._listener = node.create_subscription(
             JointTrajectoryControllerState, f"{settings.name}/controller_state", self._on_state, NEWEST, raw=True
         )
@@ -122,12 +137,24 @@ class TrajectoryOutput(ControllerOutput):
         """How long no state has come, by the node's clock [s]; infinite before the first one."""
         return float("inf") if self._heard is None else now(self._node) - self._heard
 
+    def news(self) -> Reference | None:
+        """Return its reference, once; None until the next one comes, and where its state doesn't tell any."""
+        if self._newest is None:
+            return None
+        state = deserialize_message(self._newest, JointTrajectoryControllerState)
+        self._newest = None
+        rows = [np.array(row) for row in (state.reference.positions, state.reference.velocities)]
+        known = tuple(state.joint_names) == self.settings.joints and all(
+            len(row) == len(self.settings.joints) and np.isfinite(row).all() for row in rows
+        )
+        return Reference(seconds(state.header.stamp), *rows) if known else None
+
     def destroy(self) -> None:
         """Leave its topics."""
         self._node.destroy_subscription(self._listener)
 
     def _on_state(self, message: bytes) -> None:
-        self._heard = now(self._node)
+        self._heard, self._newest = now(self._node), message
         self._record(
             f"{self.settings.name}/controller_state", "control_msgs/msg/JointTrajectoryControllerState", message
         )

@@ -15,18 +15,28 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, BridgeTolerances, Fault, Stop
-from humanoid_ros.controller_bridge.controller_outputs import ControllerOutput, Form, TrajectoryOutput, now
+from humanoid_ros.controller_bridge.controller_outputs import ControllerOutput, Form, Reference, TrajectoryOutput, now
 from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion
 from humanoid_ros.node.executor_future import waking_future
 from humanoid_sim.control.joint_path import PathPoints
 from humanoid_sim.control.path_timing import PathPlace, PathTiming
-from humanoid_sim.control.soft_stop import next_stop
+from humanoid_sim.control.soft_stop import led_to_stand, next_stop
 
 Result = ExecuteTrajectory.Result
 
 RUN = 0.6
 """Share of a window's horizon that runs at speed; the rest brakes to rest."""
+LONGEST_WINDOW = 2.0
+"""Of one that leads to a place to stand; where the next one is further away, it brakes within the horizon [s]."""
+RENEWED = 0.25
+"""Share of what a window that leads to a place to stand runs at speed, after which the next one is sent."""
+RAREST = 0.1
+"""Time from one window to the next at most [s]."""
+BEHIND = 0.01
+"""A controller whose reference is nearer to where it should be isn't behind [rad or m]."""
+LONGEST = 0.5
+"""How far back on the path a controller that is behind is looked for [s]."""
 JUMP = 0.05
 """A clock that goes back, or gains on the machine's own, by more than this was set [s]."""
 CODES = {
@@ -58,7 +68,9 @@ class Execution:
     """Commands the controllers along a path until its end, or until something stops it.
 
     All controllers start at one stamp. Goals and windows are stamped too, so how late a message arrives doesn't matter
-    within the horizon. A window ends at rest: without the next one a controller stands within the horizon.
+    within the horizon. A window ends at rest: without the next one a controller stands within the horizon, or where the
+    bridge's file says so at the next place where the robot can stand. Where a controller is behind on the path, because
+    its windows came too late or by itself, the motion goes on from there.
 
     Attributes:
         ended: completed with the result, once.
@@ -103,7 +115,8 @@ class Execution:
         self._fills_until = math.inf
         self._tail: PathTiming | None = None
         self._late = 0
-        self._streamed = -math.inf
+        self._reached = -math.inf, -math.inf
+        self._streamed = self._renewed = -math.inf
         self._simulated = node.get_parameter("use_sim_time").get_parameter_value().bool_value
         self._last_read = time.monotonic()
         self._last_now = now(node)
@@ -165,13 +178,14 @@ class Execution:
             self.stop(Trouble(Fault.STALE_STATE, words), hold=True)
             return
         self._last_now, self._last_read = clock, read
-        trouble = self._lost() or self._stale() or self._astray(clock)
+        trouble = self._lost() or self._stale() or self._wait_for_controllers() or self._astray(clock)
         if trouble is not None:
             self.stop(trouble)
             if self.ended.done():
                 return
-        # By the clock of the motion: a simulation that is slow isn't sent more for it.
-        if clock >= max(self._begin, self._streamed + 0.9 / self._settings.timing.rate):
+        # By the clock of the motion: a simulation that is slow isn't sent more for it. Half of a period: a clock that
+        # comes in steps would make this skip every other look.
+        if clock >= max(self._begin, self._streamed + 0.5 / self._settings.timing.rate):
             self._stream(clock, self._catch_up(clock))
             self._streamed = clock
         if clock >= self._timing.end:
@@ -204,6 +218,7 @@ class Execution:
             found = next_stop(self._motion.stops, place.position)
             if found is not None:
                 self._timing.stop(clock, found.stand)
+        self._renewed = -math.inf
         self._send_goals(clock)
         self._node.get_logger().warning(
             f"{trouble.words}; goes on along the path from {place.position:.3f} to {self._timing.end_position:.3f} s"
@@ -258,6 +273,56 @@ class Execution:
         )
         return Trouble(Fault.TRACKING, words, self._owner.get(joint, ""))
 
+    def _wait_for_controllers(self) -> Trouble | None:
+        """Go on from where the last controller is, if one that gets windows is behind."""
+        if self._has_goals or (self._trouble is not None and self._trouble.fault is Fault.TRACKING):
+            return None
+        behind = []
+        for key, output in self._outputs.items():
+            reference = output.news() if isinstance(output, TrajectoryOutput) else None
+            place = None if reference is None else self._place_of(key, reference)
+            if reference is not None and place is not None:
+                behind.append((place.position, reference.time, place))
+        if not behind:
+            return None
+        position, time, place = min(behind)
+        self._late += 1
+        self._renewed = -math.inf
+        self._timing.restart(time, place)
+        if position > self._reached[0] + 1e-3:
+            self._reached = position, time
+        elif time - self._reached[1] > self._settings.timing.clock:
+            words = f"the controllers have stood at {position:.3f} s of the path for {time - self._reached[1]:.1f} s"
+            return Trouble(Fault.TRACKING, words)
+        return None
+
+    def _place_of(self, key: str, reference: Reference) -> PathPlace | None:
+        """Return where on the path a controller is that is behind; None if it isn't, or isn't on the path."""
+        if reference.time <= self._begin:
+            return None
+        pairs = [
+            (i, self._joints.index(joint))
+            for i, joint in enumerate(self._outputs[key].settings.joints)
+            if joint in self._joints
+        ]
+        own, columns = (list(side) for side in zip(*pairs, strict=True))
+        told, sample = reference.positions[own], self._motion.path.trajectory.sample
+
+        def off(position: float) -> float:
+            return float(np.abs(sample(position).positions[columns] - told).max())
+
+        expected = self._timing.at(reference.time).position
+        if off(expected) <= BEHIND:
+            return None
+        tried = np.arange(expected, max(expected - LONGEST, 0.0), -0.005)
+        errors = [off(float(position)) for position in tried]
+        best = int(np.argmin(errors))
+        if best == 0 or errors[best] > 0.5 * errors[0]:
+            return None
+        along = sample(tried[best]).velocities[columns]
+        speed = float(reference.velocities[own] @ along) / max(float(along @ along), 1e-9)
+        return PathPlace(float(tried[best]), min(max(speed, 0.0), self._timing.speed), 0.0)
+
     def _catch_up(self, clock: float) -> bool:
         """Return whether controllers that were sent too little have to come back to the path.
 
@@ -266,6 +331,7 @@ class Execution:
         if self._tail is None or clock <= self._fills_until:
             return False
         self._late += 1
+        self._renewed = -math.inf
         if self._has_goals:
             return True
         place = self._tail.at(clock)
@@ -276,13 +342,19 @@ class Execution:
     def _stream(self, clock: float, behind: bool = False) -> None:
         """Send windows and set points that are due now; to controllers that are behind, a way back to the path."""
         forms = {output.form for output in self._outputs.values()}
-        if Form.WINDOW in forms and clock < self._timing.end:
+        if Form.WINDOW in forms and clock < self._timing.end and clock >= self._renewed:
             timing = self._settings.timing
             run, start = RUN * timing.horizon, max(clock, self._begin)
-            self._tail = self._timing.braked(start + run, timing.horizon - run)
-            self._fills_until = start + run
+            places = self._motion.stops if self._settings.stops[Fault.SILENCE] is Stop.PATH else None
+            led = None if places is None else led_to_stand(self._timing, places, start + run, LONGEST_WINDOW)
+            self._tail, self._fills_until = led or (
+                self._timing.braked(start + run, timing.horizon - run),
+                start + run,
+            )
+            self._renewed = -math.inf if led is None else start + min(RENEWED * (self._fills_until - start), RAREST)
             first = clock + (0.5 * run if behind else 0.0)
-            self._give(Form.WINDOW, self._motion.path.points(self._tail, first, start + timing.horizon))
+            end = max(start + timing.horizon, self._tail.end)
+            self._give(Form.WINDOW, self._motion.path.points(self._tail, first, end))
         if Form.SET_POINT in forms and clock >= self._begin:
             soon = clock + 1.0 / self._settings.timing.rate
             self._give(Form.SET_POINT, self._motion.path.points(self._timing, soon, soon))

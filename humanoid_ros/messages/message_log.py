@@ -14,6 +14,8 @@ from humanoid_model.errors import InputError
 from humanoid_model.optional_library import optional_library
 from humanoid_sim.recording.mcap_recorder import LATCHED_PROFILE
 
+CHUNK = 2**16
+"""Messages that are written at once, and lost with a process that is killed [bytes]."""
 _FIELD = re.compile(r"^\s*([\w/]+)(?:\[[^\]]*\]|<=\d+)*\s+\w+")
 _PLAIN = {
     *("bool", "byte", "char", "float32", "float64", "string", "wstring"),
@@ -42,7 +44,7 @@ class MessageLog:
             raise InputError(
                 f"'{path}' can't be written: {problem.strerror}", element="log", remedy="Name a file to write to"
             ) from problem
-        self._writer: Any = mcap.Writer(self._file)
+        self._writer: Any = mcap.Writer(self._file, chunk_size=CHUNK)
         self._writer.start(profile="ros2", library="humanoid_stack")
         self._channels: dict[str, int] = {}
         self.failure = ""

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An action client that any thread may use while another one spins its node, and that notices when a goal is lost."""
+"""An action client that any thread may use while another one spins its node, and what notices a lost request."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.action import ActionClient
+from rclpy.client import Client
+from rclpy.node import Node
 from rclpy.task import Future
 
 LOOK = 0.5
@@ -38,9 +41,8 @@ class GuardedActionClient(ActionClient):
         with self._sending:
             return super()._get_result_async(goal_handle)
 
-    @property
     def servers(self) -> frozenset[bytes]:
-        """Who offers the action now; a node that was started again is another one."""
+        """Return who offers the action now; a node that was started again is another one."""
         found = self._node.get_publishers_info_by_topic(f"{self._action_name}/_action/status")
         return frozenset(bytes(own.endpoint_gid) for own in found)
 
@@ -50,27 +52,37 @@ class GuardedActionClient(ActionClient):
             return super().take_data()
 
 
-class GoalServer:
-    """Who has taken a goal.
+def service_servers(node: Node, client: Client) -> frozenset[bytes]:
+    """Return who offers a client's service now, by what it answers with."""
+    found = node.get_publishers_info_by_topic(f"rr{node.resolve_service_name(client.srv_name)}Reply", no_mangle=True)
+    return frozenset(bytes(own.endpoint_gid) for own in found)
 
-    A goal ends with its server: where the node was killed and started again, the action is offered, and the goal's
-    result never comes. The middleware finds out that a process was killed after its lease, 20 s by default.
+
+class RequestServer:
+    """Who has taken a goal or a request.
+
+    It ends with its server: where the node was killed and started again, action and service are offered, and the answer
+    never comes. The middleware finds out that a process was killed after its lease, 20 s by default.
     """
 
-    def __init__(self, client: GuardedActionClient) -> None:
-        """Remember who offers the client's action now."""
-        self._client = client
-        self._seen = client.servers
+    def __init__(self, servers: Callable[[], frozenset[bytes]]) -> None:
+        """Remember who offers it now.
+
+        Args:
+            servers: tells who does.
+        """
+        self._servers = servers
+        self._seen = servers()
         self._gone = False
         self._next = 0.0
 
     @property
     def gone(self) -> bool:
-        """Whether it offers the action no more."""
+        """Whether it offers it no more."""
         now = time.monotonic()
         if not self._gone and now >= self._next:
             self._next = now + LOOK
-            servers = self._client.servers
+            servers = self._servers()
             self._seen = self._seen or servers
             self._gone = bool(self._seen) and self._seen.isdisjoint(servers)
         return self._gone

@@ -18,11 +18,11 @@ from humanoid_sim import Simulation
 
 T = TypeVar("T")
 
-MAX_LAG = 0.05
-"""A simulation that is later than this gives up catching up [s of wall-clock time].
+MAX_LAG = 0.02
+"""A simulation catches up so much at most; what it is later is lost [s of wall-clock time].
 
-It catches up ten times as fast as real time, which nobody who commands it can: the windows of the controller bridge
-last 0.06 s at speed.
+It catches up ten times as fast as real time, which nobody who commands it can: windows of the controller bridge last
+0.06 s at speed, of which most is needed for the way of clock and window.
 """
 LOOK_PERIOD = 0.05
 """Time between two looks at who listens [s of wall-clock time]."""
@@ -86,7 +86,8 @@ class SimulationLoop:
 
     Steps are made when someone can tell: before a state is published, before an action and before a report, all that
     the wall clock asks for by then at once. An action so meets the state that it would if every step were made at its
-    own time, and the processor isn't woken a thousand times per second.
+    own time, also where this thread is late and the action has waited, and the processor isn't woken a thousand times
+    per second.
 
     Attributes:
         simulation: the simulation; touch it in actions and listeners only.
@@ -117,7 +118,7 @@ class SimulationLoop:
         self._paused = paused
         self._paused_before_failure = paused
         self._failure = ""
-        self._actions: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._actions: queue.SimpleQueue[tuple[float, Callable[[], None]]] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._steps_wanted = 0
         self._steps_answer: Future[float] | None = None
@@ -136,12 +137,12 @@ class SimulationLoop:
     def shutdown(self) -> None:
         """End the thread; who still waits for an answer gets a LoopStoppedError."""
         self._stopping.set()
-        self._actions.put(lambda: None)
+        self._put(lambda: None)
         if self._thread.is_alive():
             self._thread.join()
         self._drop_steps()
         while not self._actions.empty():
-            self._actions.get()()
+            self._actions.get()[1]()
 
     def call(self, action: Callable[[], T]) -> Future[T]:
         """Do something between two steps.
@@ -165,7 +166,7 @@ class SimulationLoop:
             else:
                 answer.set_result(result)
 
-        self._actions.put(run)
+        self._put(run)
         return answer
 
     def step(self, count: int) -> Future[float]:
@@ -191,8 +192,11 @@ class SimulationLoop:
                 self._steps_wanted = count
                 self._steps_answer = answer
 
-        self._actions.put(begin)
+        self._put(begin)
         return answer
+
+    def _put(self, action: Callable[[], None]) -> None:
+        self._actions.put((time.perf_counter(), action))
 
     # In the simulation's thread -------------------------------------------------------------------
 
@@ -290,16 +294,14 @@ class SimulationLoop:
     def _run(self) -> None:
         next_look = 0.0
         while not self._stopping.is_set():
-            if not self._actions.empty():
-                self._catch_up()
-                while not self._actions.empty():
-                    self._actions.get()()
+            while not self._actions.empty():
+                self._do(*self._actions.get())
             now = time.perf_counter()
             if now >= next_look:
                 next_look = now + LOOK_PERIOD
                 self._listener.look()
             if now >= self._next_report:
-                self._catch_up()
+                self._catch_up(now)
                 self._report()
             if self._steps_wanted:
                 made = self._advance(self._steps_wanted)
@@ -322,10 +324,14 @@ class SimulationLoop:
     def _wait(self, seconds: float) -> None:
         """Wait for an action, which is then done, for so long at most."""
         try:
-            action = self._actions.get(timeout=seconds)
+            came, action = self._actions.get(timeout=seconds)
         except queue.Empty:
             return
-        self._catch_up()
+        self._do(came, action)
+
+    def _do(self, came: float, action: Callable[[], None]) -> None:
+        """Do what was asked for at a time of the wall clock [s]."""
+        self._catch_up(came)
         action()
 
     def _lead(self, ahead: int, now: float) -> float:
@@ -335,17 +341,18 @@ class SimulationLoop:
         per_step = self.simulation.dt / self._real_time_factor
         lead = self._pace_start + (self.simulation.step_count - self._pace_step) * per_step - now
         if lead < -MAX_LAG:
-            self._forget_pace()
-            lead = 0.0
+            # Not all of it: a thread that is always woken late would have nothing to do, and wait again.
+            self._pace_start -= lead + MAX_LAG
+            lead = -MAX_LAG
         return lead + (ahead - 1) * per_step
 
-    def _catch_up(self) -> None:
-        """Make the steps that are due by now, but for those of a simulation that is too slow."""
+    def _catch_up(self, until: float) -> None:
+        """Make the steps that were due by a time of the wall clock [s], but for those of one that is too slow."""
         if self._paused or self._real_time_factor == 0.0:
             return
         now = time.perf_counter()
         end = now + PATIENCE
-        late = 1 + math.floor(-self._lead(1, now) * self._real_time_factor / self.simulation.dt)
+        late = 1 + math.floor((until - now - self._lead(1, now)) * self._real_time_factor / self.simulation.dt)
         while late > 0 and not self._paused and time.perf_counter() < end:
             late -= self._advance(late)
 

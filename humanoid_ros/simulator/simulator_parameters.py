@@ -31,7 +31,7 @@ _RATES = {
     "wrench_rate": (100.0, "wrenches/<sensor>"),
     "contact_rate": (50.0, "contacts"),
     "marker_rate": (25.0, "markers"),
-    "controller_state_rate": (20.0, "<limb>_controller/controller_state"),
+    "controller_state_rate": (50.0, "<limb>_controller/controller_state"),
     "action_monitor_rate": (20.0, "the feedback of trajectory goals"),
     "device_rate": (200.0, "devices/<device>/force"),
     "trace_rate": (5.0, "traces"),

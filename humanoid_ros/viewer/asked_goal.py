@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from humanoid_model.errors import HumanoidError
-from humanoid_ros.node.guarded_action_client import GoalServer, GuardedActionClient
+from humanoid_ros.node.guarded_action_client import GuardedActionClient, RequestServer
 
 
 class AskedGoal:
@@ -36,7 +36,7 @@ class AskedGoal:
         self._name, self._server = action[1], server
         self._take_feedback, self._take_end = take_feedback, take_end
         self._goal: Any = None
-        self._taker: GoalServer | None = None
+        self._taker: RequestServer | None = None
         self._round = 0
         self._working = self._cancelled = False
 
@@ -56,7 +56,7 @@ class AskedGoal:
         if not self._client.server_is_ready():
             raise HumanoidError(f"No node offers {self._name}. Start {self._server}.")
         self._working, self._cancelled = True, False
-        self._taker = GoalServer(self._client)
+        self._taker = RequestServer(self._client.servers)
         self._round += 1
         own = self._round
         sent = self._client.send_goal_async(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bisect
+import copy
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -139,6 +140,12 @@ class PathTiming:
             )
         self._stop = max(position, least)
         self._plan(time, now)
+
+    def stopped(self, time: float, position: float) -> PathTiming:
+        """Return this timing with a stop; arguments and errors are those of :meth:`stop`."""
+        tail = copy.copy(self)
+        tail.stop(time, position)
+        return tail
 
     def restart(self, time: float, place: PathPlace) -> None:
         """Go on from where the joints really are, because their commands came too late for a while.

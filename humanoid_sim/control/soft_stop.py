@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from humanoid_sim.control.path_timing import PathTiming
+
 STEP = 0.04
 """Between two places that are looked at [s of the trajectory's own time]."""
 _BRAKING = np.array([0.0, 0.25, 0.5, 0.75, 0.95])
@@ -66,3 +68,22 @@ def next_stop(places: tuple[StopPlace, ...], position: float) -> StopPlace | Non
     index = bisect_left([place.brake for place in places], position - 1e-9)
     return places[index] if index < len(places) else None
 
+
+def led_to_stand(
+    timing: PathTiming, places: tuple[StopPlace, ...], time: float, longest: float
+) -> tuple[PathTiming, float] | None:
+    """Return a timing that ends at the first place to stand that can still be chosen later, and when it brakes [s].
+
+    Args:
+        timing: of the path; where it ends before such a place, that is it.
+        places: where the robot can be stopped.
+        time: until which the timing stays as it is [s].
+        longest: time from then to the end [s]; None is returned where the next place is further away.
+    """
+    found = next_stop(places, timing.at(time).position)
+    if found is None or found.stand >= timing.end_position:
+        tail, brakes = timing, timing.end
+    else:
+        tail = timing.stopped(time, found.stand)
+        brakes = tail.time_at(found.brake)
+    return (tail, brakes) if tail.end - time < longest else None

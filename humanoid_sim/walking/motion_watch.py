@@ -25,7 +25,7 @@ class PlayedMotion:
     Attributes:
         times: (k,) [s].
         locations: names of the L contact locations.
-        planned: (k, L) sums of planned normal forces [N].
+        planned: (k, L) sums of planned normal forces [N]; NaN where the trajectory plans none, as a walking pattern.
         measured: (k, L) sums of those of the simulator [N].
         base: (k, 6) how far the base is from its plan, and turned, in its own axes [m, rad].
         joints: (k,) largest distance of a joint from its plan [rad].
@@ -52,12 +52,13 @@ class PlayedMotion:
 
     @property
     def force_error(self) -> float:
-        """Root mean square of measured less planned normal forces, over times and locations [N]."""
+        """Root mean square of measured less planned normal forces, over times and locations [N]; NaN without a plan."""
         return float(np.sqrt(np.square(self.measured - self.planned).mean()))
 
     def report(self) -> str:
         """Return the figures in words, a line each."""
         end = "stands" if self.fallen is None else f"fell at {self.fallen:.2f} s"
+        forces = f"{self.force_error:.1f} N off the plan (root mean square)"
         slips = ", ".join(f"{name} {1e3 * way:.2f}" for name, way in self.slip.items())
         return "\n".join(
             [
@@ -65,7 +66,7 @@ class PlayedMotion:
                 f"joints within {np.degrees(self.joints.max()):.2f} degrees of the plan, "
                 f"base within {1e3 * np.linalg.norm(self.base[:, :3], axis=1).max():.2f} mm",
                 f"largest slip [mm]: {slips}",
-                f"contact forces {self.force_error:.1f} N off the plan (root mean square)",
+                f"contact forces {'were not planned' if np.isnan(self.planned).any() else forces}",
                 f"efforts at most {self.efforts.max():.0%} of their limits",
             ]
         )
@@ -135,9 +136,11 @@ class MotionWatch:
 
     def _planned(self, now: float) -> Array:
         trajectory = self._trajectory
+        if not trajectory.forces:
+            return np.full(len(trajectory.locations), np.nan)
         index = min(int(np.searchsorted(trajectory.times, now, side="right")), len(trajectory.times)) - 1
         sums = dict.fromkeys(trajectory.locations, 0.0)
-        for item in trajectory.forces[max(index, 0)] if trajectory.forces else ():
+        for item in trajectory.forces[max(index, 0)]:
             sums[item.location] += float(item.force @ item.normal)
         return np.array(list(sums.values()))
 

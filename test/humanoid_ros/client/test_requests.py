@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from humanoid_stack.msg import ContactPlanRequest, WholeBodyTrajectory
-from humanoid_stack.srv import CheckEquilibrium
+from humanoid_stack.srv import CheckEquilibrium, InverseDynamics
 from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_model.errors import InputError
+from humanoid_model.resources import find_resource
 from humanoid_planner.posture import Load
 from humanoid_planner.posture.motion.squat import SquatMotion
+from humanoid_ros.client import HumanoidStack
+from humanoid_ros.client.connection import Connection
 from humanoid_ros.client.requests import request, trajectory_message
 
 
@@ -31,6 +36,24 @@ def test_trajectory_message_carries_the_motion() -> None:
     assert [list(point.positions) for point in message.points] == [[0, 1], [2, 3], [4, 5]]
     stamps = [(p.time_from_start.sec, p.time_from_start.nanosec) for p in message.points]
     assert stamps == [(0, 0), (0, 300_000_000), (3, 0)]
+
+
+def test_a_robot_of_ones_own_is_asked_for_by_its_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by the URDF of a package that it names, which knows no contacts, and that no node may read."""
+    urdf = find_resource("urdf/robot_2r_a.urdf")
+    (tmp_path / "own.yaml").write_text(f"urdf: {urdf}\npostures:\n  bent: {{joint1: 0.5}}\n")
+    monkeypatch.chdir(tmp_path)
+    asked: list[str] = []
+
+    def call(self: Connection, kind: object, name: str, message: InverseDynamics.Request, *_: object) -> object:
+        asked.append(message.robot)
+        return InverseDynamics.Response(success=True)
+
+    monkeypatch.setattr(Connection, "call", call)
+    for robot in ("own.yaml", "robot_2r_a"):
+        with HumanoidStack(robot) as stack:
+            stack.inverse_dynamics({"joint1": 0.0})
+    assert asked == [str(tmp_path.resolve() / "own.yaml"), "robot_2r_a"]
 
 
 def test_messages_stay_as_they_are() -> None:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from builtin_interfaces.msg import Duration, Time
+from fixtures.bridges import kill
 from humanoid_stack.action import ExecuteTrajectory
 from humanoid_stack.msg import WholeBodyTrajectory
 from rosgraph_msgs.msg import Clock
@@ -22,18 +25,21 @@ from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_model import load_robot
+from humanoid_ros.client import HumanoidStack
+from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_sim.walking import generate_walk, plan_footsteps
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 SIMULATOR_ARGUMENTS = ("-p", "scene:=walk")
 ROOT = Path(__file__).parents[3]
-PATIENT = "\ntiming: {horizon: 0.3}\nbalance: {friction: 0.7}\n"
+PATIENT = "\ntiming: {horizon: 0.3}\nbalance: {friction: 0.7}\nstops: {silence: path}\n"
 
 
 @pytest.fixture(scope="module")
 def walker(simulator: Any, start_bridge: Callable[..., Any]) -> Any:
     """A simulator before which HRP-2's own bridge runs, patient with the tests' machine."""
     text = (ROOT / "config/bridge/hrp2.yaml").read_text()
-    start_bridge(simulator.domain, text[: text.index("\ntiming:")] + PATIENT)
+    simulator.bridge = start_bridge(simulator.domain, text[: text.index("\ntiming:")] + PATIENT)
     return simulator
 
 
@@ -82,3 +88,48 @@ def test_time_that_stands_still_ends_a_motion(walker: Any) -> None:
     answer = walker.result(pending, 60.0).result
     assert answer.code in (ExecuteTrajectory.Result.STALE_STATE, ExecuteTrajectory.Result.WRONG_START), answer.message
     assert walker.call(SetBool, "pause", SetBool.Request(data=False)).success
+
+
+@pytest.fixture
+def stack(walker: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[HumanoidStack]:
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(walker.domain))
+    with HumanoidStack("hrp2", patience=120.0) as found:
+        yield found
+
+
+def walking(stack: HumanoidStack) -> Any:
+    """A walk in the middle of its first step, where HRP-2 can't stand."""
+    robot = stack.robot
+    motion = generate_walk(robot, plan_footsteps(robot, "half_sitting", steps=3, length=0.2), "half_sitting")
+    message = whole_body_message(motion.motion(robot), "world")
+    stack.stand(message)
+    stack.run(1.0)
+    task = stack.begin_execute(message)
+    end = time.monotonic() + 60.0
+    while task.feedback is None or task.feedback.path_time < 2.7:
+        assert time.monotonic() < end, "it doesn't walk"
+        time.sleep(0.005)
+    return task
+
+
+def height(stack: HumanoidStack) -> float:
+    base = stack.state.base
+    assert base is not None
+    return float(base.translation[2])
+
+
+def test_a_simulator_that_is_held_up_in_a_step_walks_on(walker: Any, stack: HumanoidStack) -> None:
+    task = walking(stack)
+    walker.process.send_signal(signal.SIGSTOP)
+    time.sleep(2.0)
+    walker.process.send_signal(signal.SIGCONT)
+    result = task.result(timeout=120.0)
+    assert result.success, result.message
+    assert height(stack) > 0.6
+
+
+def test_a_bridge_that_is_killed_in_a_step_leaves_the_robot_on_its_feet(walker: Any, stack: HumanoidStack) -> None:
+    walking(stack)
+    kill(walker.bridge)
+    stack.run(3.0)
+    assert height(stack) > 0.6

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +26,10 @@ from humanoid_stack.msg import MechanismCommand, PostureTask  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from humanoid_model import Contact, Stance, load_scene  # noqa: E402
+from humanoid_model.errors import InputError  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_ros.client import HumanoidStack, StackError  # noqa: E402
+from humanoid_ros.replay.recorded_run import RecordedRun  # noqa: E402
 from test.humanoid_ros.conftest import Client, wait_until  # noqa: E402
 from test.humanoid_ros.controller_bridge.test_controller_bridge_node import (  # noqa: E402
     Execute,
@@ -112,6 +118,40 @@ def test_who_waits_for_a_killed_planner_is_told_and_its_successor_answers(start:
         again.cancel()
         assert not again.result(timeout=120.0).success
         assert successor.poll() is None
+
+
+def test_who_waits_for_a_killed_model_generator_is_told_and_its_successor_answers(start: Any) -> None:
+    generator = start("model_generator")
+    with HumanoidStack("hrp2", patience=120.0) as stack, ThreadPoolExecutor(1) as pool:
+        assert stack.inverse_dynamics({"HEAD_JOINT0": 0.0}, timeout=120.0)
+        generator.send_signal(signal.SIGSTOP)  # so that the request is under way for sure
+        asked = pool.submit(stack.model, "c", ["inverse_dynamics"], timeout=120.0)
+        time.sleep(0.5)
+        kill(generator)
+        start("model_generator")
+        with pytest.raises(StackError, match=r"offers generate_model has ended, and the work with it"):
+            asked.result(120.0)
+        assert "inverse_dynamics" in "".join(stack.model("c", ["inverse_dynamics"], timeout=120.0).values())
+
+
+def test_what_a_killed_recorder_had_heard_is_kept_and_its_successor_records(start: Any, tmp_path: Path) -> None:
+    start("simulator")
+    for name in ("first", "second"):
+        file = tmp_path / f"{name}.mcap"
+        recorder = start("recorder", f"path:={file}", "topics:=[joint_states, robot_description]")
+        wait_until(lambda file=file: file.exists() and stamps(file).get("/joint_states", 0) > 20, "nothing is written")
+        before = stamps(file)
+        kill(recorder)
+        assert stamps(file) == before | {"/joint_states": stamps(file)["/joint_states"]}
+        assert before["/robot_description"] == 1
+
+
+def stamps(file: Path) -> Counter[str]:
+    """How many messages of each topic a file holds."""
+    try:
+        return Counter(message.topic for message in RecordedRun(file).messages())
+    except InputError:  # it holds none yet
+        return Counter()
 
 
 def test_a_killed_simulator_ends_the_motion_and_its_successor_stands(start: Any, joined: Any, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from humanoid_kinematics import MechanismSolver, load_mechanism  # noqa: E402
+from test.humanoid_ros.conftest import wait_until  # noqa: E402
 
 pytestmark = [pytest.mark.ros, pytest.mark.filterwarnings("ignore:.*E10")]
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -142,6 +143,29 @@ def test_a_velocity_moves_a_joint_as_long_as_it_comes_and_the_loop_stays_closed(
     assert max(abs(v) for v in moved.velocity) > 0.9
     still = joints.wait_new(lambda message: max(abs(v) for v in message.velocity) == 0.0)
     assert 0.2 < position(still, "joint_1") - begin < 0.5  # 0.25 s after the only message
+
+
+def test_of_two_clients_at_once_the_newest_command_counts_and_the_one_that_stays_is_followed(fourbar: Any) -> None:
+    joints = fourbar.listen(JointState, "fourbar/joint_states")
+    begin = position(joints.wait(), "joint_1")
+    goals = {fourbar.publisher(MechanismCommand, "fourbar/command"): begin + away for away in (-0.3, 0.3)}
+
+    def told() -> float:
+        message = joints.wait_new()
+        assert crank_closed(message) < 1e-9
+        return position(message, "joint_1")
+
+    for _ in range(20):
+        for publisher, goal in goals.items():
+            publisher.publish(MechanismCommand(joint_names=["joint_1"], joint_positions=[goal]))
+        assert begin - 0.31 < told() < begin + 0.31
+    stays, goal = goals.popitem()
+
+    def reached() -> bool:
+        stays.publish(MechanismCommand(joint_names=["joint_1"], joint_positions=[goal]))
+        return abs(told() - goal) < 1e-3
+
+    wait_until(reached, "the client that stays isn't followed")
 
 
 def test_transforms_are_those_of_the_closed_loop(fourbar: Any) -> None:

@@ -19,7 +19,7 @@ from rclpy.node import Node
 
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.executor_future import waking_future
-from humanoid_ros.node.guarded_action_client import GoalServer, GuardedActionClient
+from humanoid_ros.node.guarded_action_client import GuardedActionClient, RequestServer
 
 PATIENCE = 60.0
 
@@ -81,11 +81,11 @@ def test_who_took_a_goal_is_gone_though_another_one_offers_the_action(
     taker = AnsweringActionServer(first, FollowJointTrajectory, "follow", execute)
     client = GuardedActionClient(second, FollowJointTrajectory, "follow")
     assert client.wait_for_server(PATIENCE)
-    server = GoalServer(client)
+    server = RequestServer(client.servers)
     assert not server.gone
     AnsweringActionServer(second, FollowJointTrajectory, "follow", execute)
     end = time.monotonic() + PATIENCE
-    while len(client.servers) < 2:
+    while len(client.servers()) < 2:
         assert time.monotonic() < end, "the second one isn't found"
         time.sleep(0.02)
     first.executor.create_task(taker.destroy)

@@ -290,6 +290,48 @@ def test_an_action_meets_the_state_of_its_time(notes: Notes, monkeypatch: pytest
         loop.shutdown()
 
 
+def test_a_thread_that_is_always_woken_late_makes_steps(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    wait = SimulationLoop._wait
+
+    def late(self: SimulationLoop, seconds: float) -> None:
+        wait(self, seconds)
+        time.sleep(2.0 * simulation_loop.MAX_LAG)
+
+    monkeypatch.setattr(SimulationLoop, "_wait", late)
+    notes.simulation = Counter()
+    notes.due_steps = notes.command_steps = 10
+    loop = SimulationLoop(notes.simulation, notes, report_period=60.0)
+    loop.start()
+    try:
+        end = time.monotonic() + 60.0
+        while notes.simulation.step_count < 100:
+            assert time.monotonic() < end, "time stands still"
+            time.sleep(0.01)
+    finally:
+        loop.shutdown()
+
+
+def test_an_action_that_had_to_wait_meets_the_state_of_when_it_came(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulation_loop, "PATIENCE", 1e9)
+    monkeypatch.setattr(simulation_loop, "MAX_LAG", 1e9)
+    notes.simulation = Counter()
+    notes.due_steps = notes.command_steps = 10**6
+    held = threading.Event()
+    before = time.perf_counter()
+    loop = SimulationLoop(notes.simulation, notes)
+    loop.start()
+    try:
+        loop.call(lambda: (held.set(), time.sleep(0.3)))
+        assert held.wait(60.0)
+        waits = loop.call(lambda: notes.simulation.time)
+        came = time.perf_counter()
+        assert waits.result(60.0) <= came - before + 2e-3
+    finally:
+        loop.shutdown()
+
+
 def test_a_failed_step_among_many_ends_them(loop: SimulationLoop, notes: Notes) -> None:
     notes.due_steps = notes.command_steps = 100
     notes.simulation.fails_at = 57

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from humanoid_sim.control.soft_stop import next_stop, stop_places
+import pytest
+
+from humanoid_sim.control.path_timing import PathTiming
+from humanoid_sim.control.soft_stop import StopPlace, led_to_stand, next_stop, stop_places
 
 
 def test_one_stands_where_the_margin_is_and_brakes_where_braking_keeps_it() -> None:
@@ -22,3 +25,16 @@ def test_one_stands_where_the_margin_is_and_brakes_where_braking_keeps_it() -> N
     assert later is not None
     assert 1.5 <= later.brake < 1.541
     assert next_stop(places, 1.8) is None
+
+
+def test_what_is_sent_leads_to_the_next_place_to_stand_unless_that_is_far() -> None:
+    timing, places = PathTiming(10.0, 4.0), (StopPlace(0.5, 0.75), StopPlace(2.0, 2.25))
+    led = led_to_stand(timing, places, 11.0, 2.0)
+    assert led is not None
+    tail, brakes = led
+    assert brakes == pytest.approx(12.0)
+    assert tail.at(11.9) == timing.at(11.9)
+    assert (tail.end, tail.end_position) == (pytest.approx(12.5), 2.25)
+    assert timing.end_position == 4.0
+    assert led_to_stand(timing, places, 11.0, 1.4) is None
+    assert led_to_stand(timing, places, 12.5, 2.0) == (timing, 14.0)  # its own end

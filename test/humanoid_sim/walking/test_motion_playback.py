@@ -56,6 +56,15 @@ def test_a_standing_robot_stays_and_its_soles_bear_its_weight(stabilise: bool) -
     assert not simulation.modules
 
 
+def test_forces_that_nobody_planned_are_not_called_wrong() -> None:
+    motion = swaying()
+    motion.forces = []
+    played = play_motion(Simulation("bip_stand"), "bip", motion, after=0.05)
+    assert np.isnan(played.planned).all()
+    assert "contact forces were not planned" in played.report()
+    assert played.measured[-1].sum() == pytest.approx(9.81 * BIP.total_mass, rel=0.01)
+
+
 def test_a_robot_that_tips_over_has_fallen_and_slipped() -> None:
     simulation = Simulation("bip_stand")
     simulation.apply_wrench("bip/trunk", [-900.0, 0.0, 0.0], duration=0.3)
