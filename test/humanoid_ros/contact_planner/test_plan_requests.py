@@ -167,8 +167,7 @@ def test_rviz_shows_plans(contact_planner: Any) -> None:
     with open(find_resource("config/humanoid_stack.rviz"), encoding="utf-8") as file:
         displays = yaml.safe_load(file)["Visualization Manager"]["Displays"]
     (topic,) = (display["Topic"] for display in displays if display["Name"] == "Contact plan")
-    name = contact_planner.node.resolve_topic_name(topic["Value"])
-    (offered,) = contact_planner.node.get_publishers_info_by_topic(name)
+    offered = contact_planner.offered(topic["Value"])
     assert offered.topic_type == "visualization_msgs/msg/MarkerArray"
     assert topic["Durability Policy"] == "Transient Local"
 
