@@ -80,7 +80,7 @@ class Goal:
         self.handle = node.result(sent)
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
-        end = time.monotonic() + 60.0
+        end = time.monotonic() + 180.0
         while not condition():
             assert time.monotonic() < end, "not told in time"
             time.sleep(0.01)
