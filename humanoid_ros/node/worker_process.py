@@ -37,17 +37,23 @@ def serve(connection: Connection) -> None:
         except (EOFError, OSError):
             os._exit(0)
 
+    def send(kind: str, content: Any) -> None:
+        try:
+            connection.send((kind, content))
+        except OSError:  # who asked is gone, which the other thread may not have noticed yet
+            os._exit(0)
+
     threading.Thread(target=receive, daemon=True).start()
-    connection.send((READY, None))
+    send(READY, None)
     while True:
         name, arguments = tasks.get()
         try:
-            answer = RESULT, _function(name)(*arguments, lambda news: connection.send((NEWS, news)))
+            answer = RESULT, _function(name)(*arguments, lambda news: send(NEWS, news))
         except HumanoidError as error:
             answer = REFUSED, error
         except Exception as error:
             answer = FAILED, (f"{type(error).__name__}: {error}", traceback.format_exc())
-        connection.send(answer)
+        send(*answer)
         del answer, arguments
         give_back_memory()
 

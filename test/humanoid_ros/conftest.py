@@ -175,6 +175,13 @@ class Client:
         self._meet(self.node.get_subscriptions_info_by_topic, publisher.topic_name)
         return publisher
 
+    def offered(self, topic: str) -> Any:
+        """What is known of the one who publishes a topic, as soon as it is found."""
+        name = self.node.resolve_topic_name(topic)
+        wait_until(lambda: bool(self.node.get_publishers_info_by_topic(name)), f"nobody publishes {topic}")
+        (found,) = self.node.get_publishers_info_by_topic(name)
+        return found
+
     def call(self, kind: type, name: str, request: Any, timeout: float = 120.0) -> Any:
         """Answer of a service."""
         if name not in self._clients:

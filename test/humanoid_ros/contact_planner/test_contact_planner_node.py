@@ -282,8 +282,7 @@ def test_rviz_shows_what_is_drawn(contact_planner: Any) -> None:
         displays = yaml.safe_load(file)["Visualization Manager"]["Displays"]
     (topic,) = (display["Topic"] for display in displays if display["Name"] == "Posture")
     checked(contact_planner)
-    name = contact_planner.node.resolve_topic_name(topic["Value"])
-    (offered,) = contact_planner.node.get_publishers_info_by_topic(name)
+    offered = contact_planner.offered(topic["Value"])
     assert offered.topic_type == "visualization_msgs/msg/MarkerArray"
     assert offered.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
     assert (topic["Durability Policy"], topic["Reliability Policy"]) == ("Transient Local", "Reliable")

@@ -26,6 +26,7 @@ from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from humanoid_model import Robot, load_robot  # noqa: E402
+from test.humanoid_ros.conftest import wait_until  # noqa: E402
 
 pytestmark = pytest.mark.ros
 Result = ExecuteTrajectory.Result
@@ -312,18 +313,20 @@ def change(transition: int) -> ChangeState.Request:
 
 
 def test_a_bridge_that_is_killed_leaves_nothing_moving(simulator: Any, bridged: Any) -> None:
-    """By goals, by windows: within the horizon, and the time a servo swings out, joints stand."""
+    """By goals, by windows: long before the path's end joints stand."""
     assert simulator.call(Trigger, "reset", Trigger.Request()).success
     joints = wait_ready(simulator)
     execute = Execute(simulator, moved(LONG, 0.6))
     execute.wait(2.4)
     kill(bridged.bridge)
-    killed = joints.wait_new()
-    joints.wait_new(lambda message: since(message, killed) > 0.6)
-    there = positions(joints.wait_new())
-    joints.wait_new(lambda message: since(message, killed) > 1.4)
-    np.testing.assert_allclose(positions(joints.wait_new()), there, atol=0.01)
-    assert (there < begin() + 0.55).all()
+
+    def stand() -> bool:
+        first = joints.wait_new()
+        later = joints.wait_new(lambda message: since(message, first) > 0.8)
+        return bool(np.abs(positions(later) - positions(first)).max() < 0.01)
+
+    wait_until(stand, "they move on")
+    assert (positions(joints.wait_new()) < begin() + 0.55).all()
 
 
 def since(message: JointState, earlier: JointState) -> float:

@@ -739,8 +739,7 @@ def test_rviz_shows_what_is_drawn(gait_generator: Any) -> None:
         ("Walking robot", "Description Topic", "std_msgs/msg/String"),
     ):
         (topic,) = (display[key] for display in displays if display["Name"] == title)
-        name = gait_generator.node.resolve_topic_name(topic["Value"])
-        (offered,) = gait_generator.node.get_publishers_info_by_topic(name)
+        offered = gait_generator.offered(topic["Value"])
         assert offered.topic_type == kind
         latched = offered.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
         assert topic["Durability Policy"] == ("Transient Local" if latched else "Volatile")

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -163,3 +166,11 @@ def test_closing_leaves_no_process(workers: ProcessWorkers) -> None:
     wait_gone(pid)
     with pytest.raises(CancelledError):
         workers.submit("small_tasks:double", (1,), print).outcome.result(60.0)
+
+
+def test_one_whose_node_is_gone_before_it_is_ready_ends_without_a_word() -> None:
+    ours, theirs = Pipe()
+    ours.close()
+    command = [sys.executable, "-m", "humanoid_ros.node.worker_process", str(theirs.fileno()), "math"]
+    ended = subprocess.run(command, pass_fds=[theirs.fileno()], capture_output=True, timeout=60.0, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
