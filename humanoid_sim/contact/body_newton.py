@@ -357,6 +357,12 @@ def _linearise(
         A, B = laws.A[c], laws.B[c]
         laws.is_open[c] = contact_derivatives(steps[c, 0], steps[c, 1], mu[c], f[k : k + 3], v[k : k + 3], A, B)
         laws.shifts[c] = shift * sizes[c]
+        if laws.is_open[c]:  # E is A, the identity
+            for r in range(3):
+                for s in range(3):
+                    laws.E_inverse[c, r, s] = A[r, s]
+                    laws.S[c, r, s] = 0.0
+            continue
         for r in range(3):
             for s in range(3):
                 E[r, s] = A[r, s] + B[r, s] * (operator.compliance[k + s] + laws.shifts[c])

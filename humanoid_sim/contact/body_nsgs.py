@@ -13,7 +13,7 @@ from humanoid_sim.contact.block_nsgs import CONTACT, GOOD_RESIDUAL, block_natura
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import block_inverse, copy_vector
 from humanoid_sim.contact.nsgs import solve_one_contact
-from humanoid_sim.delassus.body_operator import BodyOperator, operator_velocity, push_bodies, row_change
+from humanoid_sim.delassus.body_operator import BodyOperator, contact_velocity_of_twists, operator_velocity, push_bodies
 
 _MOST_SWEEPS = 100
 """A heap whose answer is further away than this gets the best forces found: more sweeps gain little."""
@@ -74,9 +74,9 @@ def body_nsgs(
             k = 3 * c
             block = operator.diagonal[c]
             f_0, f_1, f_2 = f[k], f[k + 1], f[k + 2]
+            contact_velocity_of_twists(operator, c, v_free, f, v)
             for r in range(3):
-                v_loc[r] = v_free[k + r] + row_change(operator, c, r, f[k + r])
-                v_loc[r] -= block[r, 0] * f_0 + block[r, 1] * f_1 + block[r, 2] * f_2
+                v_loc[r] = v[k + r] - (block[r, 0] * f_0 + block[r, 1] * f_1 + block[r, 2] * f_2)
             solve_one_contact(block, inverses[c], steps[c, 0], steps[c, 1], v_loc, mu[c], f[k : k + 3])
             if f[k] != f_0 or f[k + 1] != f_1 or f[k + 2] != f_2:
                 push_bodies(operator, c, f[k] - f_0, f[k + 1] - f_1, f[k + 2] - f_2)

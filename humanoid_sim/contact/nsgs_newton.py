@@ -27,7 +27,7 @@ where contacts stay as they were in the last step the first one solves the probl
 _FIRST_SECONDS = 1e-3
 """Time that has to be left for them [s], ten times what they take."""
 _SHARE = 0.03
-"""Of the tolerance, for these: what stands stays solved while rounding moves it."""
+"""Of the tolerance, for these and for the initial forces: what comes to rest starts from forces that last longer."""
 _NEWTON_ITERATIONS = 40
 _INTERIOR_ITERATIONS = 100
 _SWEEPS_AFTER_FAILURE = 30
@@ -75,7 +75,7 @@ def nsgs_newton(
     """
     m = mu.size
     contact_residuals(W, v_free, mu, f, v, residuals)
-    if residuals[0] <= tolerance:
+    if residuals[0] <= _SHARE * tolerance:
         return 0
     iteration = 0
     timed = deadline < np.inf

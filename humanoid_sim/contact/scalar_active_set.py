@@ -35,7 +35,7 @@ _CONTACT_ITERATIONS = 100
 """Of the contacts alone, for each set of states."""
 _CLOSE_ITERATIONS = 15
 _SHARE = 0.03
-"""Of the tolerance, for the contacts alone within their first iterations."""
+"""Of the tolerance, for the initial forces and for the contacts alone within their first iterations."""
 _SINGULAR = 1e-12
 """Pivots smaller than this, beside the row's own entry, are of rows that repeat others: a limit beside dry friction."""
 
@@ -142,7 +142,7 @@ def scalar_active_set(
     clock = np.empty(2, dtype=np.int64)
     begin = seconds(clock) if timed else 0.0
     block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
-    if residuals[0] <= tolerance:
+    if residuals[0] <= _SHARE * tolerance:
         return 0
     # An elimination takes some n / 4 products of the operator with a vector, of which the residuals took one.
     elimination_seconds = (0.25 * n + 10.0) * (seconds(clock) - begin) if timed else 0.0

@@ -121,20 +121,27 @@ def push_bodies(operator: BodyOperator, c: int, d_0: float, d_1: float, d_2: flo
 
 
 @njit(cache=True, error_model="numpy")
-def row_change(operator: BodyOperator, c: int, r: int, force: float) -> float:
-    """Velocity of a contact along one of its rows that the twists make, and its compliance under its force."""
+def contact_velocity_of_twists(
+    operator: BodyOperator, c: int, v_free: np.ndarray, f: np.ndarray, v: np.ndarray
+) -> None:
+    """Velocity of a contact, free and of the twists and of its compliance under its force, into its rows of ``v``.
+
+    Numbers are read one by one: views of rows would be counted, which took twenty times as long.
+    """
     a, b = operator.sides[c, 0], operator.sides[c, 1]
-    w = operator.wrenches[3 * c + r]
-    value = operator.compliance[3 * c + r] * force
+    twists, wrenches, compliance = operator.twists, operator.wrenches, operator.compliance
+    t_0 = t_1 = t_2 = t_3 = t_4 = t_5 = 0.0
     if a >= 0:
-        twist = operator.twists[a]
-        for x in range(6):
-            value += w[x] * twist[x]
+        t_0, t_1, t_2, t_3, t_4, t_5 = (
+            twists[a, 0], twists[a, 1], twists[a, 2], twists[a, 3], twists[a, 4], twists[a, 5]
+        )  # fmt: skip
     if b >= 0:
-        twist = operator.twists[b]
-        for x in range(6):
-            value -= w[x] * twist[x]
-    return value
+        t_0, t_1, t_2 = t_0 - twists[b, 0], t_1 - twists[b, 1], t_2 - twists[b, 2]
+        t_3, t_4, t_5 = t_3 - twists[b, 3], t_4 - twists[b, 4], t_5 - twists[b, 5]
+    for k in range(3 * c, 3 * c + 3):
+        linear = wrenches[k, 0] * t_0 + wrenches[k, 1] * t_1 + wrenches[k, 2] * t_2
+        angular = wrenches[k, 3] * t_3 + wrenches[k, 4] * t_4 + wrenches[k, 5] * t_5
+        v[k] = v_free[k] + compliance[k] * f[k] + (linear + angular)
 
 
 @njit(cache=True, error_model="numpy")
@@ -145,5 +152,4 @@ def operator_velocity(operator: BodyOperator, v_free: np.ndarray, f: np.ndarray,
         if f[3 * c] != 0.0 or f[3 * c + 1] != 0.0 or f[3 * c + 2] != 0.0:
             push_bodies(operator, c, f[3 * c], f[3 * c + 1], f[3 * c + 2])
     for c in range(operator.starts.size - 1):
-        for r in range(3):
-            v[3 * c + r] = v_free[3 * c + r] + row_change(operator, c, r, f[3 * c + r])
+        contact_velocity_of_twists(operator, c, v_free, f, v)

@@ -19,8 +19,8 @@ from humanoid_sim.stepping.constraints import FREE_BODIES
 from humanoid_sim.stepping.step_data import Step
 from humanoid_sim.stepping.step_settings import SolverSettings
 
-_NEWTON_ITERATIONS = 30
-_STARTS = ((1, 0, 0), (0, 8, 0), (0, 0, 2), (1, 0, 32), (0, 0, 16), (0, 15, 0), (0, 0, 4))
+_NEWTON_ITERATIONS = 40
+_STARTS = ((1, 0, 0), (0, 28, 0), (0, 0, 8), (0, 0, 32), (1, 0, 32), (0, 16, 0), (0, 0, 16))
 """Where Newton's method begins, one after the other until it doesn't get stuck: the forces of the last step or none,
 iterations of interior points, sweeps."""
 _MANY = 120
