@@ -48,10 +48,10 @@ class MechanismCalls:
 
     def change(
         self, mechanism: str, changes: Sequence[LinkChange], then: Callable[[SetMechanismParameters.Response], None]
-    ) -> None:
-        """Change links of a mechanism."""
+    ) -> bool:
+        """Change links of a mechanism; whether there is a node that does."""
         links = [link_message(change) for change in changes]
-        self._call(self._change, SetMechanismParameters.Request(mechanism=mechanism, links=links), then)
+        return self._call(self._change, SetMechanismParameters.Request(mechanism=mechanism, links=links), then)
 
     def switch(self, parameter: str, value: str | Sequence[str], then: Callable[[bool], None]) -> None:
         """Set a parameter of the node: solver, open loops, file to record to; `then` is told whether it took it."""

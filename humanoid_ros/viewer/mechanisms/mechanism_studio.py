@@ -315,7 +315,7 @@ class MechanismStudio:
         """Ask for the newest changes, one question at a time: a slider that is moved asks no more than is answered."""
         if self._changing or not self._changes:
             return
-        changes, self._changes, self._changing = list(self._changes.values()), {}, True
+        changes, self._changes = list(self._changes.values()), {}
 
         def on_answer(answer: SetMechanismParameters.Response) -> None:
             self._changing = False
@@ -324,7 +324,7 @@ class MechanismStudio:
                     self._mechanism.limit(change)  # the text doesn't change, nor does what is drawn
             self._panel.say("Changed." if answer.success else answer.message, answer.success)
 
-        self._calls.change(self._name, changes, on_answer)
+        self._changing = self._calls.change(self._name, changes, on_answer)
 
     # ---- motion ----
 

@@ -75,8 +75,10 @@ def test_colours_differ_between_processes():
 
 def test_stop_ends_processes_by_interrupt():
     # It is ready once an interrupt is caught: one that came between the two would end it with a traceback.
+    # Whoever runs the tests in the background may have had interrupts ignored, which a child inherits.
     program = """
-import time
+import signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     print('ready', flush=True)
     time.sleep(60)

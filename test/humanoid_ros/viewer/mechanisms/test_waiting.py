@@ -69,3 +69,14 @@ def test_what_is_no_longer_in_the_way_takes_back_its_own_words_only(studio: tupl
     panel.say("loop_1 is let go of.", True)
     made._tell(())
     assert said[-1] == "loop_1 is let go of."
+
+
+def test_changes_that_no_node_took_hold_up_no_later_ones(studio: tuple[Any, list[str]]) -> None:
+    made, _ = studio
+    asked: list[Any] = []
+    made._name, made._changing = "cross", False
+    made._calls = SimpleNamespace(change=lambda name, changes, then: bool(asked.append(changes)))
+    for change in ("first", "second"):
+        made._changes = {"link_1": change}
+        made._change()
+    assert asked == [["first"], ["second"]]
