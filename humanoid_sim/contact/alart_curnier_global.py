@@ -20,7 +20,13 @@ from numba import njit
 
 from humanoid_model.apart import apart
 from humanoid_sim.contact.alart_curnier import optimal_steps
-from humanoid_sim.contact.cone import contact_residuals, contact_velocity, copy_vector, natural_map
+from humanoid_sim.contact.cone import (
+    contact_residuals,
+    contact_velocity,
+    copy_vector,
+    natural_map,
+    velocity_residuals,
+)
 from humanoid_sim.dynamics.articulated_body import FAST
 
 _BACKTRACKS = 10
@@ -366,6 +372,8 @@ def alart_curnier_global(
             growth = max(1.0, 0.1 * growth)
         if residual <= tolerance:
             break
-    copy_vector(best, f)
-    contact_residuals(W, v_free, mu, f, v, residuals)
+    if best_residual < residual:
+        copy_vector(best, f)
+        contact_velocity(W, v_free, f, v)
+    velocity_residuals(W, v_free, mu, f, v, residuals)
     return iteration

@@ -145,6 +145,14 @@ def contact_residuals(
             :math:`\max(-v_n)^+`), shape (5,).
     """
     contact_velocity(W, v_free, f, v)
+    velocity_residuals(W, v_free, mu, f, v, out)
+
+
+@njit(cache=True, error_model="numpy")
+def velocity_residuals(
+    W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, out: np.ndarray
+) -> None:
+    """Compute the residuals of :func:`contact_residuals` from forces and their velocities."""
     out[:] = 0.0
     out[0] = natural_map(W, v_free, mu, f, v)
     for i in range(mu.size):

@@ -74,9 +74,6 @@ def nsgs_newton(
         problem is solved if ``residuals[0] <= tolerance``.
     """
     m = mu.size
-    contact_residuals(W, v_free, mu, f, v, residuals)
-    if residuals[0] <= _SHARE * tolerance:
-        return 0
     iteration = 0
     timed = deadline < np.inf
     clock = np.empty(2, dtype=np.int64)
@@ -85,8 +82,10 @@ def nsgs_newton(
         iteration = alart_curnier_global(
             W, v_free, mu, f, _SHARE * tolerance, min(_FIRST_ITERATIONS, max_iterations), v, residuals
         )
-        if residuals[0] <= tolerance:
-            return iteration
+    else:
+        contact_residuals(W, v_free, mu, f, v, residuals)
+    if residuals[0] <= tolerance:
+        return iteration
     inverses = np.empty((m, 3, 3))
     steps = np.empty((m, 2))
     for i in range(m):
