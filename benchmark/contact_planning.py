@@ -65,7 +65,7 @@ CASES: tuple[Case, ...] = (
     ("step with a rail", step_with_rail, lambda one: one.options),
     ("gap before a wall", gap_with_wall, lambda one: one.options),
     ("ladder", ladder, lambda one: one.options),
-    ("gap, failures forgotten", gap_with_wall, lambda one: one.options | {"failure_malus": 0.0}),
+    ("gap, failures remembered", gap_with_wall, lambda one: one.options | {"failure_malus": 0.03}),
     ("ladder, failures forgotten", ladder, lambda one: one.options | {"failure_malus": 0.0}),
     ("TALOS up the stairs", talos_up_stairs, lambda one: one.options),
     ("BIP over bars", bip_over_bars, lambda one: one.options),

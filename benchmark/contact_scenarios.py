@@ -286,6 +286,7 @@ def ladder() -> Scenario:
         *((foot, surface) for foot in feet for surface in ("rung_4", "rung_5", "rung_6")),
     ]
     options["goal_holds"] = [*((foot, "rung_3") for foot in feet), *((hand, "rung_6") for hand in hands)]
+    options["failure_malus"] = 0.03
     goal: list[Task] = [point_beyond(kinematics, "WAIST", [0, 0, 0], [0, 0, 1.15], [0, 0, 1], "pelvis high")]
     start = _feet(robot, scene, "floor", 0.24, "ball")
     return Scenario(robot, scene, kinematics, start, goal, 0.6, options)
@@ -307,7 +308,6 @@ def _with_hands(
         "potential": CentreOfMassAttractor(Attractor(target, 0.0)),
         "criterion": NearReference(kinematics, robot.postures["half_sitting"]),
         "terms": [ContactCount(0.02), LocationMalus(dict.fromkeys(hands, -0.1))],
-        "failure_malus": 0.03,
         "collisions": CollisionModel(robot, scene, r=NARROW),
         "torque_limits": True,
         "friction": 0.54,
