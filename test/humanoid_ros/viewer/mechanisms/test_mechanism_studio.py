@@ -151,8 +151,14 @@ def test_a_locked_drive_is_named_when_it_hinders(page: PageClient) -> None:
     page.set("Locked", True)
     wait_for(lambda: "Changed." in page.texts, "it is locked")
     before = angle(page, "link_1")
-    page.set(slider(page), float(np.degrees(before)) + 20.0)
-    wait_for(lambda: "In the way: lock of joint_1" in page.texts, "the lock is named")
+    label = slider(page)
+
+    def named() -> bool:
+        """It is told for a while after each command: a busy machine may miss it."""
+        page.set(label, float(np.degrees(before)) + 20.0 + time.monotonic() % 1.0)
+        return "In the way: lock of joint_1" in page.texts
+
+    wait_for(named, "the lock is named")
     assert angle(page, "link_1") == pytest.approx(before, abs=1e-6)
 
 
