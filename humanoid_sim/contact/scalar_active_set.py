@@ -33,6 +33,9 @@ _CHANGES = 10
 """Sets of states that are tried before Gauss-Seidel has to do it."""
 _CONTACT_ITERATIONS = 100
 """Of the contacts alone, for each set of states."""
+_CLOSE_ITERATIONS = 15
+_SHARE = 0.03
+"""Of the tolerance, for the initial forces and for the contacts alone within their first iterations."""
 _SINGULAR = 1e-12
 """Pivots smaller than this, beside the row's own entry, are of rows that repeat others: a limit beside dry friction."""
 
@@ -139,7 +142,7 @@ def scalar_active_set(
     clock = np.empty(2, dtype=np.int64)
     begin = seconds(clock) if timed else 0.0
     block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
-    if residuals[0] <= tolerance:
+    if residuals[0] <= _SHARE * tolerance:
         return 0
     # An elimination takes some n / 4 products of the operator with a vector, of which the residuals took one.
     elimination_seconds = (0.25 * n + 10.0) * (seconds(clock) - begin) if timed else 0.0
@@ -222,9 +225,13 @@ def scalar_active_set(
                 v_c[r] -= E[a, r] * E[a, nc]
         iteration += 1
         if contacts > 0:
-            # For few contacts well below the tolerance, so that a robot at rest stays solved while rounding moves it.
-            limit = min(_CONTACT_ITERATIONS, max(max_iterations - iteration, 0))
-            iteration += nsgs_newton(W_c, v_c, mu, f_c, tolerance, limit, moved, small, deadline)
+            # Well below the tolerance, so that a robot at rest stays solved while rounding moves it; if that is hard,
+            # the tolerance has to do.
+            limit = min(_CLOSE_ITERATIONS, max(max_iterations - iteration, 0))
+            iteration += nsgs_newton(W_c, v_c, mu, f_c, _SHARE * tolerance, limit, moved, small, deadline)
+            if small[0] > tolerance:
+                limit = min(_CONTACT_ITERATIONS, max(max_iterations - iteration, 0))
+                iteration += nsgs_newton(W_c, v_c, mu, f_c, tolerance, limit, moved, small, deadline)
             if small[0] > tolerance:
                 break
         for r in range(nc):
