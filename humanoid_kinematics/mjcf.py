@@ -47,6 +47,8 @@ def read_mjcf(text: str, source: str = "text") -> Mechanism:
 def _mechanism(text: str, source: str, folder: Path) -> Mechanism:
     document = MjcfDocument(text, source, folder, RobotError)
     world = read_bodies(document)
+    if not world.children:
+        raise document.top.fail("has no body in its <worldbody>", "Add the mechanism's bodies")
     loops, laws = read_equalities(document, world)
     actuators = read_actuators(document, world)
     robot = build_tree(document.name, world.children, world, document, actuators, loops=loops)

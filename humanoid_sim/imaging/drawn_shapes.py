@@ -83,7 +83,7 @@ class DrawnShapes:
         )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _corner_normals(corners: np.ndarray, vertices: np.ndarray) -> np.ndarray:
     """Return normals at the corners: the mean, by their angles there, of the triangles that turn by less than a crease.
 

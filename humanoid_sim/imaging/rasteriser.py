@@ -21,7 +21,7 @@ REFLECTION = 0.2
 """Share of a light's specular colour that is reflected [-]."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def place(R: np.ndarray, p: np.ndarray, body: np.ndarray, points: np.ndarray, placed: np.ndarray) -> None:
     """Write where points of bodies are.
 
@@ -42,7 +42,7 @@ def place(R: np.ndarray, p: np.ndarray, body: np.ndarray, points: np.ndarray, pl
                 )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _ray_coordinates(corners: np.ndarray, inverse: np.ndarray) -> bool:
     """Write rows that give a ray's coordinates in a triangle's corners; False for one that looks away or on edge."""
     a, b, c = corners[0], corners[1], corners[2]
@@ -60,7 +60,7 @@ def _ray_coordinates(corners: np.ndarray, inverse: np.ndarray) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def find_nearest(
     corners: np.ndarray, focal: float, skip: np.ndarray, beyond: np.ndarray, seen: np.ndarray, depth: np.ndarray
 ) -> None:
@@ -116,7 +116,7 @@ def find_nearest(
                     depth[i, j], seen[i, j] = z, t
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _to_unit(vector: np.ndarray) -> None:
     """Scale a vector (3,) to unit length, unless it is zero."""
     length = math.sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)
@@ -125,7 +125,7 @@ def _to_unit(vector: np.ndarray) -> None:
             vector[k] /= length
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _lit(point: np.ndarray, facing: float, sun: np.ndarray, focal: float, shadow: np.ndarray) -> float:
     """Share of a light that reaches a point, by what the light sees: the mean over nine of its pixels.
 
@@ -151,7 +151,7 @@ def _lit(point: np.ndarray, facing: float, sun: np.ndarray, focal: float, shadow
     return free / 9.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def shade(
     seen: np.ndarray, depth: np.ndarray, focal: float,
     triangles: tuple[np.ndarray, np.ndarray, np.ndarray], textures: tuple[np.ndarray, ...],

@@ -70,7 +70,8 @@ def test_examples_of_the_documentation(tmp_path: Path, kind: str) -> None:
     scene = load_scene(tmp_path / f"example.{kind}")
     assert scene.name == "example"
     assert [body.name for body in scene.bodies] == ["floor", "crate"]
-    assert len(scene.surfaces) == 2
+    assert [surface.name for surface in scene.surfaces] == ["floor", "crate_top", "handle"]
+    assert scene.surfaces[2].radius == 0.02
     assert scene.camera is not None
 
 

@@ -92,12 +92,14 @@ def test_browsers_have_views_of_their_own_unless_one_is_the_right_eye_of_the_oth
     try:
         wait_for(lambda: len(page.server.get_clients()) == 2, "both are there")
         left, right = (client for _, client in sorted(page.server.get_clients().items()))
+        told = {"SetCameraPositionMessage", "SetCameraLookAtMessage"}
+        wait_for(lambda: told <= {*first.settings} & {*second.settings}, "both are told where the camera begins")
         first.settings.clear()
         second.settings.clear()
         look(first, (3.0, 0.0, 1.0), (0.0, 0.0, 1.0))
         look(second, (0.0, 0.0, 6.0), (1.0, 0.0, 0.0))
         wait_for(lambda: left.camera.position[0] == 3.0 and right.camera.position[2] == 6.0, "both looked elsewhere")
-        assert not {*first.settings, *second.settings} & {"SetCameraPositionMessage", "SetCameraLookAtMessage"}
+        assert not {*first.settings, *second.settings} & told
         page.stereo = True
         wait_for(lambda: "SetCameraLookAtMessage" in second.settings, "the right eye is told")
         # The eyes are 3 m / 30 apart: seen from +x, right is +y.
