@@ -139,7 +139,10 @@ def test_what_a_killed_recorder_had_heard_is_kept_and_its_successor_records(star
     for name in ("first", "second"):
         file = tmp_path / f"{name}.mcap"
         recorder = start("recorder", f"path:={file}", "topics:=[joint_states, robot_description]")
-        wait_until(lambda file=file: file.exists() and stamps(file).get("/joint_states", 0) > 20, "nothing is written")
+        wait_until(
+            lambda file=file: file.exists() and stamps(file)["/joint_states"] > 20 and stamps(file)["/robot_description"],
+            "nothing is written",
+        )
         before = stamps(file)
         kill(recorder)
         assert stamps(file) == before | {"/joint_states": stamps(file)["/joint_states"]}
