@@ -139,10 +139,12 @@ def test_what_a_killed_recorder_had_heard_is_kept_and_its_successor_records(star
     for name in ("first", "second"):
         file = tmp_path / f"{name}.mcap"
         recorder = start("recorder", f"path:={file}", "topics:=[joint_states, robot_description]")
-        wait_until(
-            lambda file=file: file.exists() and stamps(file)["/joint_states"] > 20 and stamps(file)["/robot_description"],
-            "nothing is written",
-        )
+
+        def written(file: Path = file) -> bool:
+            heard = stamps(file) if file.exists() else Counter[str]()
+            return heard["/joint_states"] > 20 and heard["/robot_description"] > 0
+
+        wait_until(written, "nothing is written")
         before = stamps(file)
         kill(recorder)
         assert stamps(file) == before | {"/joint_states": stamps(file)["/joint_states"]}
