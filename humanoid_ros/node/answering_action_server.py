@@ -12,6 +12,13 @@ from rclpy.action.server import RCLError
 
 from humanoid_ros.node.answering_node import ATTEMPTS
 
+KEPT = 60.0
+"""How long a client may ask for the result of a goal that has ended, by the node's clock [s].
+
+Until then goal and result stay in memory: whole-body trajectories and gaits are megabytes, and rclpy keeps them for
+900 s.
+"""
+
 
 class AnsweringActionServer(ActionServer):
     """Keeps sending whether a goal is accepted, and its result, until the client can hear it.
@@ -20,6 +27,9 @@ class AnsweringActionServer(ActionServer):
     Where the answer to a goal is dropped, rclpy warns, keeps the goal and never executes it, and the client waits for
     ever. Goals are executed as soon as they are accepted: there is no callback of one's own for that.
     """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, result_timeout=KEPT, **options)
 
     async def _execute_goal_request(self, request_header_and_message: tuple[Any, Any]) -> None:
         await super()._execute_goal_request(request_header_and_message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from rclpy.action.server import RCLError, ServerGoalHandle
 from rclpy.node import Node
 
 import humanoid_ros
+from humanoid_ros.node import answering_action_server
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.answering_node import ATTEMPTS
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
@@ -60,6 +62,23 @@ def serve(node: Node) -> tuple[AnsweringActionServer, list[ServerGoalHandle]]:
         return FollowJointTrajectory.Result(error_code=3)
 
     return AnsweringActionServer(node, FollowJointTrajectory, "follow", execute), executed
+
+
+def test_goals_that_ended_are_forgotten_after_a_while(
+    answering_and_asking: tuple[Node, Node], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their messages are large."""
+    monkeypatch.setattr(answering_action_server, "KEPT", 1.0)
+    server, executed = serve(answering_and_asking[0])
+    client = GuardedActionClient(answering_and_asking[1], FollowJointTrajectory, "follow")
+    assert client.wait_for_server(PATIENCE)
+    goal = outcome(client.send_goal_async(FollowJointTrajectory.Goal()))
+    assert outcome(goal.get_result_async()).result.error_code == 3
+    end = time.monotonic() + PATIENCE
+    while server._goal_handles:
+        assert time.monotonic() < end, "the goal is still there"
+        time.sleep(0.05)
+    assert len(executed) == 1
 
 
 @pytest.mark.parametrize("dropped", [0, 1, 4])
