@@ -100,8 +100,10 @@ def settle_memory() -> None:
 def stay_on_this_machine() -> None:
     """Let ROS of this process be found, and listen, on this machine alone, unless its user says otherwise.
 
-    The discovery range alone leaves Fast DDS listening to whoever knows the ports. Call it before ROS begins.
+    The discovery range ``LOCALHOST`` alone leaves Fast DDS listening to whoever knows the ports, and brings its shared
+    memory back. The profile says more, and ``SUBNET`` leaves it as it is. Call it before ROS begins.
     """
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    if os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST":
-        os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", str(find_resource("config/dds/this_machine.xml")))
+    own = str(find_resource("config/dds/this_machine.xml"))
+    if os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST") == "LOCALHOST":
+        if os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", own) == own:
+            os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SUBNET"

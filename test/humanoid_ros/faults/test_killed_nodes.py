@@ -40,10 +40,10 @@ from test.humanoid_ros.controller_bridge.test_controller_bridge_node import (  #
     wait_ready,
 )
 
-LEASE = """    <rtps>
-      <builtin><discovery_config>
-        <leaseDuration><sec>4</sec></leaseDuration><leaseAnnouncement><sec>1</sec></leaseAnnouncement>
-      </discovery_config></builtin>
+LEASE = """      <builtin>
+        <discovery_config>
+          <leaseDuration><sec>4</sec></leaseDuration><leaseAnnouncement><sec>1</sec></leaseAnnouncement>
+        </discovery_config>
 """
 """After so long the middleware takes a silent process for dead; 20 s unless it is told otherwise."""
 
@@ -52,10 +52,11 @@ LEASE = """    <rtps>
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     """Starts nodes in this process' own domain; their logs hold no traceback at the end."""
     profile = tmp_path / "lease.xml"
-    profile.write_text(find_resource("config/dds/this_machine.xml").read_text().replace("    <rtps>\n", LEASE))
+    profile.write_text(find_resource("config/dds/this_machine.xml").read_text().replace("      <builtin>\n", LEASE))
     domain = claim_domain()
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
     monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", str(profile))
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")  # what the profile says is left as it is
     processes: list[subprocess.Popen[bytes]] = []
 
     def begin(name: str, *parameters: str) -> subprocess.Popen[bytes]:

@@ -26,7 +26,6 @@ from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_model import load_robot
-from humanoid_model.resources import find_resource
 from test.humanoid_ros.conftest import Client, wait_until
 
 FAULTS = {"lost": {"LOSS": "0.3"}, "late": {"LATE": "0.3", "DELAY": "0.1"}}
@@ -38,18 +37,13 @@ def lossy(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler")
-    library, profile = tmp_path / "lossy.so", tmp_path / "udp.xml"
+    library = tmp_path / "lossy.so"
     source = Path(__file__).parents[2] / "fixtures" / "lossy.c"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl", "-lpthread"], check=True)
-    own = find_resource("config/dds/this_machine.xml").read_text()
-    used = "        <transport_id>shared_memory</transport_id>\n"
-    assert own.count(used) == 1  # what goes by shared memory isn't lost
-    profile.write_text(own.replace(used, ""))
     config = tmp_path / "bridge.yaml"
     config.write_text(MIXED)
     domain = claim_domain()
     with monkeypatch.context() as change:
-        change.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", str(profile))
         change.setenv("LD_PRELOAD", str(library))
         for name, value in FAULTS[request.param].items():
             change.setenv(name, value)

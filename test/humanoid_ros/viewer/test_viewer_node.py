@@ -222,9 +222,12 @@ def test_state_and_forces_are_told(page: PageClient) -> None:
     assert "0.93" in page.status
     assert "stand" in page.status
     wait_for(lambda: "/contacts/cones" in page.nodes, "there are cones")
-    wait_for(lambda: page.controls["GuiUplotMessage"], "there is a plot of forces")
-    labels = [series["label"] for series in page.controls["GuiUplotMessage"]["series"]]
-    assert labels[-3:] == ["foot", "sum", "weight"]
+
+    def lines() -> list[str]:
+        chart = page.controls.get("GuiUplotMessage", {"series": ()})  # another one as soon as the weight is known
+        return [series["label"] for series in chart["series"]]
+
+    wait_for(lambda: lines()[-3:] == ["foot", "sum", "weight"], "forces, their sum and the weight are plotted")
     # Centre of mass by hand: 8 kg at 0, 2 kg at 0.8 m.
     wait_for_place(page, "/balance/post/com", [0, 0, 0.16])
 
