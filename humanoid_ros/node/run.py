@@ -104,6 +104,6 @@ def stay_on_this_machine() -> None:
     memory back. The profile says more, and ``SUBNET`` leaves it as it is. Call it before ROS begins.
     """
     own = str(find_resource("config/dds/this_machine.xml"))
-    if os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST") == "LOCALHOST":
-        if os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", own) == own:
-            os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SUBNET"
+    reach = os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    if reach == "LOCALHOST" and os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", own) == own:
+        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SUBNET"

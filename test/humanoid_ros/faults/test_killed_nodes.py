@@ -206,7 +206,7 @@ def test_a_killed_page_comes_back_with_all_that_is_there(start: Any) -> None:
         page = PageClient(address)
         try:
             wait_for(lambda page=page: "running" in page.status, "the page says that the simulation runs", 60.0)
-            wait_for(lambda page=page: any("CHEST_LINK1" in name for name in page.nodes), "the robot is there", 60.0)
+            wait_for(lambda page=page: any("CHEST_LINK1" in name for name in list(page.nodes)), "the robot is there")
         finally:
             page.close()
             kill(viewer)

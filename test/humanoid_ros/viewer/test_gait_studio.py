@@ -71,8 +71,8 @@ def test_the_gait_that_was_asked_for_walks(generator: ToldServer, page: PageClie
     assert (request.speed, request.step_length) == (pytest.approx(0.85), pytest.approx(0.45))
     assert (request.options.method, request.options.time_limit.sec) == ("direct", 120)
     wait_for(lambda: "0.85 m/s, steps of 0.45 m in 0.53 s" in page.texts, "the result is told")
-    assert "contact forces that the ground can&#x27;t give" in page.texts
-    assert "the &lt;tip&gt; pulls" in page.texts
+    wait_for(lambda: "contact forces that the ground can&#x27;t give" in page.texts, "what is wrong is told")
+    wait_for(lambda: "the &lt;tip&gt; pulls" in page.texts, "so is the message")
     wait_for(lambda: page.nodes["/gait/figure"], "the figure is drawn")
     wait_for(lambda: page.nodes["/gait"]["position"][1] == pytest.approx(0.8), "it is beside the robot")
     names = list(gait.figure.point_names)
@@ -109,8 +109,8 @@ def test_progress_is_told_and_work_can_be_cancelled(generator: ToldServer, page:
     generator.hold.clear()
     generator.press(page, "Generate gait")
     wait_for(lambda: "Phase 2: continuation, r &lt; 3" in page.texts, "the stage is told")
-    assert "cost 0.125, 77 nodes, residual 2.5e-03" in page.texts
-    assert page.controls["Generate gait"]["disabled"]
+    wait_for(lambda: "cost 0.125, 77 nodes, residual 2.5e-03" in page.texts, "so are its figures")
+    wait_for(lambda: page.controls["Generate gait"]["disabled"], "no other is begun meanwhile")
     page.set("Cancel gait", True)
     wait_for(lambda: generator.cancelled, "it is cancelled")
     wait_for(lambda: "Cancelled." in page.texts, "that is told")

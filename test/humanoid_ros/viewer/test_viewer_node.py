@@ -199,7 +199,7 @@ def page(viewer: tuple[subprocess.Popen[str], str, list[str]]) -> Iterator[PageC
 
 def test_robot_of_the_description_is_on_the_page(page: PageClient) -> None:
     wait_for(lambda: page.nodes["/robots/post"]["visible"], "the robot is shown")
-    box = page.nodes["/robots/post/trunk/0"]
+    box = wait_for(lambda: page.nodes["/robots/post/trunk/0"], "so is its box")
     assert box["type"] == "BoxMessage"
     assert tuple(box["dimensions"]) == pytest.approx((0.3, 0.3, 1.2))
     np.testing.assert_allclose(box["position"], [0.0, 0.0, 0.7])
@@ -219,8 +219,7 @@ def test_links_follow_tf(robot: RobotOnTopics, page: PageClient) -> None:
 
 def test_state_and_forces_are_told(page: PageClient) -> None:
     wait_for(lambda: "98.1 N of 98.1 N" in page.status, "forces and weight are told")
-    assert "0.93" in page.status
-    assert "stand" in page.status
+    wait_for(lambda: "0.93" in page.status and "stand" in page.status, "so are scene and real-time factor")
     wait_for(lambda: "/contacts/cones" in page.nodes, "there are cones")
 
     def lines() -> list[str]:
@@ -347,7 +346,7 @@ def test_the_page_is_seen_and_lit_as_the_scene_says(robot: RobotOnTopics, page: 
     # On the line of sight, next to the middle of the robot, which is 1.4 m high.
     wait_for(lambda: np.linalg.norm(np.cross(at() - eye, target - eye)) < 1e-9, "it looks where it should")
     assert (at() - [0.0, 0.0, 0.7]) @ (target - eye) == pytest.approx(0.0, abs=1e-9)
-    assert page.settings["SetCameraUpDirectionMessage"]["position"] == pytest.approx((0.0, 0.0, 1.0))
+    wait_for(lambda: np.allclose(page.settings["SetCameraUpDirectionMessage"]["position"], (0.0, 0.0, 1.0)), "up is up")
 
     wait_for(lambda: "/light_1_diffuse" in page.nodes, "the lights are there")
     ambient, diffuse = page.nodes["/light_0_ambient"], page.nodes["/light_0_diffuse"]
@@ -359,13 +358,13 @@ def test_the_page_is_seen_and_lit_as_the_scene_says(robot: RobotOnTopics, page: 
     assert far["type"] == "DirectionalLightMessage"
     assert (tuple(far["color"]), far["intensity"]) == ((128, 64, 255), pytest.approx(0.4 * np.pi))
     wait_for(lambda: np.allclose(far["position"] / np.linalg.norm(far["position"]), [0, 0.6, 0.8]), "the sun is there")
-    assert page.settings["EnableLightsMessage"]["enabled"] is False
-    assert page.settings["EnvironmentMapMessage"]["hdri_data"] is None
+    wait_for(lambda: page.settings["EnableLightsMessage"]["enabled"] is False, "the page's own light is off")
+    wait_for(lambda: page.settings["EnvironmentMapMessage"]["hdri_data"] is None, "so are its surroundings")
 
     robot.tell_view(None)
     wait_for(lambda: page.settings["EnableLightsMessage"]["enabled"], "the page's own light is back")
-    assert not [name for name in page.nodes if name.startswith("/light")]
-    assert page.settings["EnvironmentMapMessage"]["hdri_data"]
+    wait_for(lambda: not [name for name in list(page.nodes) if name.startswith("/light")], "the scene's are gone")
+    wait_for(lambda: page.settings["EnvironmentMapMessage"]["hdri_data"], "its surroundings are back")
     wait_for(lambda: not np.allclose(page.settings["SetCameraPositionMessage"]["position"], eye), "so is its camera")
 
 

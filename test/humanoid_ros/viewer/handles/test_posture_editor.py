@@ -121,7 +121,7 @@ def page(robot: SquattingRobot, viewer: Viewer) -> Iterator[PageClient]:
         client.set("Show posture", True)
     wait_for(lambda: "Found" in client.texts, "a posture is found")
     yield client
-    client.set(next(label for label in client.controls if label in ("Show posture", "Hide posture")), True)
+    client.set(next(label for label in list(client.controls) if label in ("Show posture", "Hide posture")), True)
     wait_for(lambda: client.nodes["/posture"]["visible"] is False, "the editor is put away")
     client.close()
 
@@ -167,10 +167,10 @@ def test_handles_start_on_the_soles_and_the_ghost_follows(robot: SquattingRobot,
     links = HRP2.link_placements(SQUAT)
     for name, place in soles(SQUAT).items():
         wait_for_place(page, handle(name), place)
-    assert page.nodes["/posture"]["visible"]
+    wait_for(lambda: page.nodes["/posture"]["visible"], "the posture is shown")
     wait_for(lambda: page.nodes["/posture/ghost_found"]["visible"], "the ghost is shown")
     wait_for_place(page, "/posture/ghost_found/CHEST_LINK1", links["CHEST_LINK1"].translation)
-    assert page.nodes["/posture/ghost_found/CHEST_LINK1/0"]["opacity"] == 0.5
+    wait_for(lambda: page.nodes["/posture/ghost_found/CHEST_LINK1/0"]["opacity"] == 0.5, "one looks through it")
     wait_for(lambda: any(n.startswith("/posture/contacts/forces/") for n in list(page.nodes)), "its force is drawn")
     polygon = wait_for(lambda: page.nodes["/posture/support_polygon"], "the support polygon is drawn")
     assert polygon["type"] == "LineSegmentsMessage"

@@ -166,7 +166,7 @@ def test_the_tree_is_drawn_as_it_grows_and_the_search_can_be_cancelled(planner: 
     page.set("Search tree", False)
     wait_for(lambda: page.nodes["/plan/tree"]["visible"] is False, "the tree is hidden")
     page.set("Search tree", True)
-    assert page.controls["Plan contacts"]["disabled"]
+    wait_for(lambda: page.controls["Plan contacts"]["disabled"], "no other is begun meanwhile")
     page.set("Cancel plan", True)
     wait_for(lambda: "Cancelled." in page.texts, "that is told")
     wait_for(lambda: not page.controls["Plan contacts"]["disabled"], "another one may be asked for")
