@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """HRP-2 plans contacts, makes a motion of its plan, verifies it and plays it in the simulator.
 
-``scripts/run python examples/play_plan.py chair`` rises from a chair at a table; others are can, glass, stairs, table.
-With ``--bridge`` the motion goes through the controller bridge to the simulator of a stack that is started for it. It
-ends with a report and a picture of the robot, of forces predicted and measured, and of what it kept to; ``--film``
-writes what was played as a GIF. ``--stances 5`` takes the beginning of the plan alone, ``--seed`` chooses other
-footholds on the stairs.
+``scripts/run python examples/play_plan.py chair`` rises from a chair at a table; others are back, can, gap, glass,
+rail, stairs and table. With ``--bridge`` the motion goes through the controller bridge to the simulator of a stack that
+is started for it. It ends with a report and a picture of the robot, of forces predicted and measured, and of what it
+kept to; ``--film`` writes what was played as a GIF. ``--stances 5`` takes the beginning of the plan alone, ``--seed``
+chooses other footholds on the stairs.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from matplotlib.animation import PillowWriter
 
 from benchmark.contact_scenarios import (
     Scenario,
+    backward_walk,
     can_on_table,
     chair_to_standing,
     five_stairs,
+    gap_with_wall,
     reaching,
     sitting_with_glass,
+    step_with_rail,
     under_the_table,
 )
 from benchmark.plan_picture import draw_posture
@@ -54,10 +57,33 @@ STOOD = 1.0
 
 def can() -> tuple[Scenario, dict[str, Any]]:
     """Reach for a can, leaning on the table: so far that only a plan with the motion's reserve leaves it one."""
-    scenario = can_on_table()
+    scenario = reserved(can_on_table())
+    return scenario, reaching(scenario)
+
+
+def reserved(scenario: Scenario) -> Scenario:
+    """Let a scenario's plan have the motion's reserve from the start."""
     scenario.robot = with_reserve(scenario.robot)
     scenario.start = stances_of(scenario.robot, [scenario.start])[0]
-    return scenario, reaching(scenario)
+    return scenario
+
+
+def back() -> tuple[Scenario, dict[str, Any]]:
+    """Walk a metre backwards with a quarter turn."""
+    scenario = backward_walk()
+    return scenario, scenario.options
+
+
+def rail() -> tuple[Scenario, dict[str, Any]]:
+    """Go up a step of 0.30 m, a hand on a rail."""
+    scenario = step_with_rail()
+    return scenario, scenario.options
+
+
+def gap() -> tuple[Scenario, dict[str, Any]]:
+    """Cross a gap of 0.40 m, the hands on the wall behind it."""
+    scenario = reserved(gap_with_wall())
+    return scenario, scenario.options
 
 
 def chair() -> tuple[Scenario, dict[str, Any]]:
@@ -92,9 +118,12 @@ def table() -> tuple[Scenario, dict[str, Any]]:
 
 
 SCENARIOS: Mapping[str, Callable[[], tuple[Scenario, dict[str, Any]]]] = {
+    "back": back,
     "can": can,
     "chair": chair,
+    "gap": gap,
     "glass": glass,
+    "rail": rail,
     "stairs": stairs,
     "table": table,
 }
