@@ -11,8 +11,6 @@ from humanoid_model.kernel_cache import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
-from humanoid_studies.integration.registration import register as register_integrators  # noqa: E402
-from humanoid_studies.registration import register as register_solvers  # noqa: E402
+from humanoid_studies.registration import register  # noqa: E402
 
-register_integrators()
-register_solvers()
+register()

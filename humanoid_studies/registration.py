@@ -1,16 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The solvers of this package by name: of contacts (specification 000 §§5, 6, 9 and 10) and of programs (001)."""
+"""What this package has by name: integrators, solvers of contacts (000 §§5 to 7, 9 and 10) and of programs (001)."""
 
 from __future__ import annotations
 
+from functools import partial
+from pkgutil import resolve_name
+from typing import Any
+
 from humanoid_planner.optimisation.solve import SOLVERS
 from humanoid_sim.contact.solve import register_solver
+from humanoid_sim.stepping.schemes import register_scheme
 
 _CONTACT = "humanoid_studies.contact"
 _INSCRIBED = f"{_CONTACT}.complementarity:inscribed_residual"
 _CIRCUMSCRIBED = f"{_CONTACT}.complementarity:circumscribed_residual"
 _FRICTIONLESS = f"{_CONTACT}.complementarity:frictionless_residual"
 _RADIAL = f"{_CONTACT}.gauss_seidel_projected:radial_residual"
+INTEGRATORS = {
+    "explicit_euler": "humanoid_studies.integration.explicit_euler:ExplicitEuler",
+    "verlet": "humanoid_studies.integration.verlet:Verlet",
+    "rk2": "humanoid_studies.integration.runge_kutta:RungeKutta2",
+    "rk4": "humanoid_studies.integration.runge_kutta:RungeKutta4",
+    "implicit_euler": "humanoid_studies.integration.theta_method:ImplicitEuler",
+    "theta": "humanoid_studies.integration.theta_method:ThetaMethod",
+    "moreau": "humanoid_studies.integration.moreau:Moreau",
+    "jean": "humanoid_studies.integration.jean:Jean",
+    "foerg": "humanoid_studies.integration.foerg:Foerg",
+    "stewart_trinkle": "humanoid_studies.integration.stewart_trinkle:StewartTrinkle",
+    "anitescu_potra_1997": "humanoid_studies.integration.anitescu_potra_1997:AnitescuPotra1997",
+    "anitescu_potra_2002": "humanoid_studies.integration.anitescu_potra_2002:AnitescuPotra2002",
+    "anitescu_hart": "humanoid_studies.integration.anitescu_hart:AnitescuHart",
+    "potra_trapezoid": "humanoid_studies.integration.potra_trapezoid:PotraTrapezoid",
+    "gavrea": "humanoid_studies.integration.gavrea:Gavrea",
+    "studer_ggl": "humanoid_studies.integration.studer:StuderGgl",
+    "studer_preconditioned": "humanoid_studies.integration.studer:StuderPreconditioned",
+    "event_driven": "humanoid_studies.integration.event_driven:EventDriven",
+    "extrapolated": "humanoid_studies.integration.extrapolated:Extrapolated",
+    "penalty": "humanoid_studies.baselines.penalty:Penalty",
+    "impulse": "humanoid_studies.baselines.impulse_method:ImpulseMethod",
+}
+"""Integrators by name, each with the module and the class; they are loaded when they are asked for."""
 
 
 def register() -> None:
@@ -41,3 +70,9 @@ def register() -> None:
         register_solver(name, f"{_CONTACT}.pinocchio_solvers:{name}")
     register_solver("siconos", f"{_CONTACT}.siconos_solver:siconos")
     SOLVERS["feasible_sqp"] = "humanoid_studies.feasible_sqp.feasible_sqp:solve_feasible_sqp"
+    for name in INTEGRATORS:
+        register_scheme(name, partial(_integrator, name))
+
+
+def _integrator(name: str) -> Any:
+    return resolve_name("humanoid_studies.integration.catalogue:find_integrator")(name)

@@ -32,7 +32,7 @@ LONGEST_WINDOW = 2.0
 RENEWED = 0.25
 """Share of what a window that leads to a place to stand runs at speed, after which the next one is sent."""
 RAREST = 0.1
-"""Time from one window to the next at most [s]."""
+"""Time from one window to the next at most, and between goals that follow one that is behind at least [s]."""
 BEHIND = 0.01
 """A controller whose reference is nearer to where it should be isn't behind [rad or m]."""
 LONGEST = 0.5
@@ -114,6 +114,8 @@ class Execution:
         self._trouble: Trouble | None = None
         self._fills_until = math.inf
         self._tail: PathTiming | None = None
+        self._windows_end = self._goals_sent = -math.inf
+        self._goals_due = False
         self._late = 0
         self._reached = -math.inf, -math.inf
         self._streamed = self._renewed = -math.inf
@@ -186,8 +188,13 @@ class Execution:
         # By the clock of the motion: a simulation that is slow isn't sent more for it. Half of a period: a clock that
         # comes in steps would make this skip every other look.
         if clock >= max(self._begin, self._streamed + 0.5 / self._settings.timing.rate):
-            self._stream(clock, self._catch_up(clock))
+            self._catch_up(clock)
+            self._stream(clock)
             self._streamed = clock
+        # Near the end the goal before leads to the same place, and controllers refuse one whose end has passed.
+        soon = self._timing.end - clock < self._settings.timing.horizon
+        if self._goals_due and not soon and clock > self._goals_sent + RAREST:
+            self._send_goals(clock)
         if clock >= self._timing.end:
             self._finish(clock)
 
@@ -274,21 +281,21 @@ class Execution:
         return Trouble(Fault.TRACKING, words, self._owner.get(joint, ""))
 
     def _wait_for_controllers(self) -> Trouble | None:
-        """Go on from where the last controller is, if one that gets windows is behind."""
-        if self._has_goals or (self._trouble is not None and self._trouble.fault is Fault.TRACKING):
+        """Go on from where the last controller is, if one that gets windows is behind; goals bring theirs along."""
+        if self._trouble is not None and self._trouble.fault is Fault.TRACKING:
             return None
         behind = []
         for key, output in self._outputs.items():
-            reference = output.news() if isinstance(output, TrajectoryOutput) else None
+            if not isinstance(output, TrajectoryOutput) or output.form is not Form.WINDOW:
+                continue
+            reference = output.news()
             place = None if reference is None else self._place_of(key, reference)
             if reference is not None and place is not None:
                 behind.append((place.position, reference.time, place))
         if not behind:
             return None
         position, time, place = min(behind)
-        self._late += 1
-        self._renewed = -math.inf
-        self._timing.restart(time, place)
+        self._restart(time, place)
         if position > self._reached[0] + 1e-3:
             self._reached = position, time
         elif time - self._reached[1] > self._settings.timing.clock:
@@ -323,24 +330,23 @@ class Execution:
         speed = float(reference.velocities[own] @ along) / max(float(along @ along), 1e-9)
         return PathPlace(float(tried[best]), min(max(speed, 0.0), self._timing.speed), 0.0)
 
-    def _catch_up(self, clock: float) -> bool:
-        """Return whether controllers that were sent too little have to come back to the path.
-
-        Where no controller has a goal, all of them have braked on the path, and the motion goes on from there.
-        """
+    def _catch_up(self, clock: float) -> None:
+        """Go on from where windows have braked on the path, if the next one comes too late."""
         if self._tail is None or clock <= self._fills_until:
-            return False
-        self._late += 1
-        self._renewed = -math.inf
-        if self._has_goals:
-            return True
+            return
         place = self._tail.at(clock)
         if place.position < self._timing.at(clock).position - 1e-6:
-            self._timing.restart(clock, place)
-        return False
+            self._restart(clock, place)
 
-    def _stream(self, clock: float, behind: bool = False) -> None:
-        """Send windows and set points that are due now; to controllers that are behind, a way back to the path."""
+    def _restart(self, time: float, place: PathPlace) -> None:
+        """Go on from a place at which controllers with windows are; those with goals come back to it."""
+        self._late += 1
+        self._renewed = -math.inf
+        self._goals_due = True
+        self._timing.restart(time, place)
+
+    def _stream(self, clock: float) -> None:
+        """Send windows and set points that are due now."""
         forms = {output.form for output in self._outputs.values()}
         if Form.WINDOW in forms and clock < self._timing.end and clock >= self._renewed:
             timing = self._settings.timing
@@ -352,9 +358,8 @@ class Execution:
                 start + run,
             )
             self._renewed = -math.inf if led is None else start + min(RENEWED * (self._fills_until - start), RAREST)
-            first = clock + (0.5 * run if behind else 0.0)
-            end = max(start + timing.horizon, self._tail.end)
-            self._give(Form.WINDOW, self._motion.path.points(self._tail, first, end))
+            self._windows_end = max(start + timing.horizon, self._tail.end)
+            self._give(Form.WINDOW, self._motion.path.points(self._tail, clock, self._windows_end))
         if Form.SET_POINT in forms and clock >= self._begin:
             soon = clock + 1.0 / self._settings.timing.rate
             self._give(Form.SET_POINT, self._motion.path.points(self._timing, soon, soon))
@@ -364,6 +369,7 @@ class Execution:
         return any(output.form is Form.GOAL for output in self._outputs.values())
 
     def _send_goals(self, clock: float) -> None:
+        self._goals_sent, self._goals_due = clock, False
         if clock < self._timing.end and self._has_goals:
             self._give(Form.GOAL, self._motion.path.points(self._timing, clock, math.inf))
 
@@ -396,10 +402,11 @@ class Execution:
             output.hold(self._measured.of(output.settings.joints))
 
     def _finish(self, clock: float) -> None:
-        """End at the path's end or where it was stopped, as soon as the joints are there."""
+        """End at the path's end or where it was stopped, as soon as the joints are there and no window goes on."""
         error, joint = self.worst
-        there = all(output.done for output in self._outputs.values()) and self._measured.stamp >= self._timing.end
-        late = clock - self._timing.end > self._tolerances.goal_time
+        end = max(self._timing.end, self._windows_end)
+        there = all(output.done for output in self._outputs.values()) and self._measured.stamp >= end
+        late = clock - end > self._tolerances.goal_time
         if not there and not late:
             return
         if self._trouble is not None:

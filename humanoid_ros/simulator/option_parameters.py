@@ -18,7 +18,7 @@ from humanoid_sim.options import SimulationOptions
 from humanoid_sim.stepping.impact_stage import IMPACTS
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
 from humanoid_sim.stepping.stepper import DYNAMICS
-from humanoid_studies.integration.catalogue import INTEGRATORS
+from humanoid_studies.registration import INTEGRATORS
 
 OPTIONS = (
     "contact_solver",

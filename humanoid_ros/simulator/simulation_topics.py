@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
@@ -22,8 +23,10 @@ from humanoid_ros.simulator.simulation_markers import SimulationMarkers
 from humanoid_ros.simulator.sole_markers import SoleMarkers
 from humanoid_ros.simulator.trace_markers import trace_markers
 from humanoid_sim import Simulation
-from humanoid_sim.flexibility import DeformableSole
 from humanoid_sim.recording.path_trace import PathTrace
+
+if TYPE_CHECKING:
+    from humanoid_sim.flexibility import DeformableSole
 
 
 class SimulationTopics:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -13,7 +14,9 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_ros.messages.conversions import fill_vector
-from humanoid_sim.flexibility import DeformableSole
+
+if TYPE_CHECKING:
+    from humanoid_sim.flexibility import DeformableSole
 
 NAMESPACE = "soles"
 RAMP = np.array([[0.15, 0.3, 0.85], [0.2, 0.75, 0.75], [0.95, 0.85, 0.2], [0.85, 0.1, 0.1]])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All integrators by name."""
+"""Integrators made by their names."""
 
 from __future__ import annotations
 
@@ -8,35 +8,10 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from humanoid_model.errors import InputError
+from humanoid_studies.registration import INTEGRATORS
 
 if TYPE_CHECKING:
     from humanoid_studies.integration.integrator import Integrator
-
-INTEGRATORS = {
-    "explicit_euler": "humanoid_studies.integration.explicit_euler:ExplicitEuler",
-    "verlet": "humanoid_studies.integration.verlet:Verlet",
-    "rk2": "humanoid_studies.integration.runge_kutta:RungeKutta2",
-    "rk4": "humanoid_studies.integration.runge_kutta:RungeKutta4",
-    "implicit_euler": "humanoid_studies.integration.theta_method:ImplicitEuler",
-    "theta": "humanoid_studies.integration.theta_method:ThetaMethod",
-    "moreau": "humanoid_studies.integration.moreau:Moreau",
-    "jean": "humanoid_studies.integration.jean:Jean",
-    "foerg": "humanoid_studies.integration.foerg:Foerg",
-    "stewart_trinkle": "humanoid_studies.integration.stewart_trinkle:StewartTrinkle",
-    "anitescu_potra_1997": "humanoid_studies.integration.anitescu_potra_1997:AnitescuPotra1997",
-    "anitescu_potra_2002": "humanoid_studies.integration.anitescu_potra_2002:AnitescuPotra2002",
-    "anitescu_hart": "humanoid_studies.integration.anitescu_hart:AnitescuHart",
-    "potra_trapezoid": "humanoid_studies.integration.potra_trapezoid:PotraTrapezoid",
-    "gavrea": "humanoid_studies.integration.gavrea:Gavrea",
-    "studer_ggl": "humanoid_studies.integration.studer:StuderGgl",
-    "studer_preconditioned": "humanoid_studies.integration.studer:StuderPreconditioned",
-    "event_driven": "humanoid_studies.integration.event_driven:EventDriven",
-    "extrapolated": "humanoid_studies.integration.extrapolated:Extrapolated",
-    "penalty": "humanoid_studies.baselines.penalty:Penalty",
-    "impulse": "humanoid_studies.baselines.impulse_method:ImpulseMethod",
-}
-"""Integrators by name, each with the module and the class; they are loaded when they are asked for."""
-
 
 def find_integrator(name: str, **options: object) -> Integrator:
     """Make an integrator by name.

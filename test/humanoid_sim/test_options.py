@@ -13,7 +13,8 @@ from humanoid_sim import Simulation
 from humanoid_sim.contact.problem import ContactStatus
 from humanoid_sim.contact.solve import SOLVERS
 from humanoid_sim.options import SimulationOptions
-from humanoid_studies.integration.catalogue import INTEGRATORS, find_integrator
+from humanoid_studies.integration.catalogue import find_integrator
+from humanoid_studies.registration import INTEGRATORS
 
 
 @pytest.mark.parametrize(

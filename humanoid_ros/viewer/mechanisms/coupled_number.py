@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable
 
@@ -38,6 +39,7 @@ class CoupledNumber:
         self._digits = max(0, 1 - math.floor(math.log10(step)))
         self._value = round(min(max(value, lower), upper), self._digits)
         self._touched = -math.inf
+        self._lock, self._removed = threading.Lock(), False
         self._field = gui.add_number(label, self._value, min=lower, max=upper, step=step)
         self._slider = gui.add_slider("", lower, upper, step, self._value)
         for control in (self._field, self._slider):
@@ -54,8 +56,8 @@ class CoupledNumber:
             return  # told by the program, not by a person
         self._touched = time.monotonic()
         # The control that a person holds is told nothing: what it was would come back after what it is by then.
-        self._set(float(event.target.value), event.target)
-        self._send(self._value)
+        if self._set(float(event.target.value), event.target):
+            self._send(self._value)
 
     def show(self, value: float) -> None:
         """Show what the model says, unless a person has just said otherwise."""
@@ -63,11 +65,16 @@ class CoupledNumber:
         if time.monotonic() - self._touched > HELD and abs(value - self._value) > 1e-3 * (self._upper - self._lower):
             self._set(round(value, self._digits))
 
-    def _set(self, value: float, held: object = None) -> None:
-        self._value = value
-        for control in (self._field, self._slider):
-            if control is not held:
-                control.value = value  # type: ignore[misc]  # viser's setter is real
+    def _set(self, value: float, held: object = None) -> bool:
+        """Show a value, unless the number was taken off while a person's was on its way; whether it wasn't."""
+        with self._lock:
+            if self._removed:
+                return False
+            self._value = value
+            for control in (self._field, self._slider):
+                if control is not held:
+                    control.value = value  # type: ignore[misc]  # viser's setter is real
+        return True
 
     @property
     def label(self) -> str:
@@ -90,8 +97,10 @@ class CoupledNumber:
 
     def remove(self) -> None:
         """Take it off the panel."""
-        self._field.remove()
-        self._slider.remove()
+        with self._lock:
+            self._removed = True
+            self._field.remove()
+            self._slider.remove()
 
 
 def _step(span: float) -> float:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -78,6 +79,7 @@ class LinkPanel:
         close: Callable[[], None],
     ) -> None:
         self._view, self._send = view, send
+        self._lock, self._removed = threading.Lock(), False
         self._numbers: dict[str, CoupledNumber] = {}
         self._folder = gui.add_folder(f"{view.link}: {view.joint}")
         with self._folder:
@@ -106,24 +108,35 @@ class LinkPanel:
 
     def update(self, view: LinkView) -> None:
         """Show the link as it is now: what a person has just changed comes back in its own time."""
-        moved, self._view = view, view
-        for name, value in self._values().items():
-            self._numbers[name].show(value / unit_of(name in ANGLES)[1])
-        if self._locked.value != moved.locked:
-            self._locked.value = moved.locked  # type: ignore[misc]  # viser's setter is real
+        with self._lock:
+            self._view = view
+            for name, value in self._values().items():
+                self._numbers[name].show(value / unit_of(name in ANGLES)[1])
+            if self._locked.value != view.locked:
+                self._locked.value = view.locked  # type: ignore[misc]  # viser's setter is real
 
     def remove(self) -> None:
         """Take the folder off the panel."""
-        self._folder.remove()
+        with self._lock:
+            self._removed = True
+            for number in self._numbers.values():
+                number.remove()
+            self._folder.remove()
 
-    # ---- what a person does ----
+    # ---- what a person does; viser's threads say so, also of a panel that is taken off meanwhile ----
 
-    @staticmethod
-    def _by_person(event: viser.GuiEvent, do: Callable[[], None]) -> None:
+    def _by_person(self, event: viser.GuiEvent, do: Callable[[], None]) -> None:
         if event.client_id is not None:
-            do()
+            with self._lock:
+                if not self._removed:
+                    do()
 
     def _edit(self, name: str, value: float) -> None:
+        with self._lock:
+            if not self._removed:
+                self._edit_parameter(name, value)
+
+    def _edit_parameter(self, name: str, value: float) -> None:
         value *= unit_of(name in ANGLES)[1]
         if name == self._view.variable:
             self._send(MoveJoint(self._view.joint, value))

@@ -20,6 +20,7 @@ from humanoid_ros.viewer.panels.message import show_message
 from humanoid_ros.viewer.panels.request import (
     ChooseMechanism,
     ChooseSolver,
+    CloseLink,
     DriveTool,
     HoldLoop,
     LoadMechanism,
@@ -280,9 +281,11 @@ class MechanismPanel:
         if view.link in self._links:
             return
         with self._link_folder:
-            self._links[view.link] = LinkPanel(self._gui, view, self._send, partial(self._close_link, view.link))
+            close = partial(self._send, CloseLink(view.link))
+            self._links[view.link] = LinkPanel(self._gui, view, self._send, close)
 
-    def _close_link(self, link: str) -> None:
+    def close_link(self, link: str) -> None:
+        """Close the panel of a link."""
         panel = self._links.pop(link, None)
         if panel is not None:
             panel.remove()

@@ -198,6 +198,8 @@ class MechanismStudio:
         elif isinstance(request, wish.OpenLink):
             if request.link in self._mechanism.links:
                 self._panel.open_link(self._mechanism.link_view(request.link))
+        elif isinstance(request, wish.CloseLink):
+            self._panel.close_link(request.link)
         elif isinstance(request, wish.ChangeLink):
             self._changes[request.change.link] = request.change
         elif isinstance(request, wish.HoldLoop):
@@ -287,7 +289,8 @@ class MechanismStudio:
         for tool in [*self._handles]:
             self._set_mode(tool, FOLLOWS)
         self._name, self._drag, self._state, self._bodies, self._framed = name, None, None, None, False
-        self._in_the_way, self._commanded_at = (), -np.inf  # what is in the way now was in the way of another one
+        # What is in the way now, and what is to be changed, is another one's.
+        self._in_the_way, self._commanded_at, self._changes = (), -np.inf, {}
         shown = self._mechanism
         if self._phantom is not None:
             self._phantom.remove()
@@ -315,13 +318,13 @@ class MechanismStudio:
         """Ask for the newest changes, one question at a time: a slider that is moved asks no more than is answered."""
         if self._changing or not self._changes:
             return
-        changes, self._changes = list(self._changes.values()), {}
+        changes, self._changes, shown = list(self._changes.values()), {}, self._mechanism
 
         def on_answer(answer: SetMechanismParameters.Response) -> None:
             self._changing = False
             for change in changes:
                 if answer.success and change.type is None:
-                    self._mechanism.limit(change)  # the text doesn't change, nor does what is drawn
+                    shown.limit(change)  # the text doesn't change, nor does what is drawn
             self._panel.say("Changed." if answer.success else answer.message, answer.success)
 
         self._changing = self._calls.change(self._name, changes, on_answer)
@@ -339,8 +342,8 @@ class MechanismStudio:
         to, eye = np.array(request.to), np.array(request.eye)
         if self._drag is None or self._drag.part != request.part or request.phase == "start":
             robot = self._robots.get(self._name)
-            if robot is None:
-                return
+            if robot is None or request.part not in robot.placements:
+                return  # it is being drawn anew
             hold = np.array(request.hold)
             self._drag = _Drag(request.part, robot.placements[request.part].actInv(hold), hold, to, eye)
         self._drag.to, self._drag.eye = to, eye

@@ -333,6 +333,13 @@ class OpenLink:
 
 
 @dataclass(frozen=True)
+class CloseLink:
+    """Close the panel of a link."""
+
+    link: str
+
+
+@dataclass(frozen=True)
 class ChangeLink:
     """Change a link of the mechanism while it moves: geometry, type of joint, limits, lock."""
 
@@ -419,6 +426,7 @@ MechanismRequest: TypeAlias = (
     | ShowStereo
     | PlaySounds
     | OpenLink
+    | CloseLink
     | ChangeLink
     | HoldLoop
     | ShowOfMechanism

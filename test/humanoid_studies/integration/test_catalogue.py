@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
 from humanoid_studies.integration.analytic_systems import FallingBall
-from humanoid_studies.integration.catalogue import INTEGRATORS, find_integrator
+from humanoid_studies.integration.catalogue import find_integrator
+from humanoid_studies.registration import INTEGRATORS
 
 
 def test_unknown_names_are_refused_with_the_list() -> None:

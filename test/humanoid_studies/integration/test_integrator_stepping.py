@@ -18,9 +18,9 @@ from humanoid_sim import Simulation
 from humanoid_sim.contact.problem import ContactStatus
 from humanoid_sim.state.state_file import read_state, write_state
 from humanoid_studies.baselines.penalty import Penalty, TangentialSprings
-from humanoid_studies.integration.catalogue import INTEGRATORS
 from humanoid_studies.integration.extrapolated import Extrapolated
 from humanoid_studies.integration.moreau import Moreau
+from humanoid_studies.registration import INTEGRATORS
 
 G = 9.8
 DT = 1e-3

@@ -46,3 +46,12 @@ def test_the_echo_of_an_older_value_does_not_pull_a_slider_back(
     monkeypatch.setattr(coupled_number, "HELD", 0.0)
     control.show(30.0)
     assert control._slider.value == 30.0
+
+
+def test_what_a_person_sets_in_a_number_that_is_taken_off_meanwhile_is_dropped(
+    number: tuple[CoupledNumber, list[float]],
+) -> None:
+    control, sent = number
+    control.remove()
+    use(control._field, 40.0)
+    assert sent == []

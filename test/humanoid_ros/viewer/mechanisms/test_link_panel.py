@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import replace
 
 import pytest
@@ -101,3 +102,29 @@ def test_a_link_without_such_parameters_has_limits_and_a_lock(page: Page) -> Non
     assert not control._kind.visible
     use(control._locked, True)
     assert (sent[-1].change.type, sent[-1].change.locked) == (None, True)
+
+
+def test_what_a_person_does_on_a_panel_that_is_taken_off_meanwhile_is_dropped(panel: tuple[LinkPanel, list]) -> None:
+    control, sent = panel
+    control.remove()
+    use(control._kind, "prismatic")
+    use(control._numbers["d"]._field, 100.0)
+    assert sent == []
+
+
+def test_an_edit_is_not_undone_by_a_drawing_of_what_was_before(
+    panel: tuple[LinkPanel, list], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The executor draws between a person's edit and the change that is sent of it; it has to wait for that."""
+    control, sent = panel
+    change, drawing = LinkPanel._change, threading.Thread(target=lambda: control.update(VIEW))
+
+    def change_late(panel: LinkPanel) -> None:
+        drawing.start()
+        drawing.join(0.2)
+        change(panel)
+
+    monkeypatch.setattr(LinkPanel, "_change", change_late)
+    use(control._numbers["d"]._field, -250.0)
+    drawing.join(10.0)
+    assert sent[-1].change.parameters.d == pytest.approx(-0.25)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,10 +13,12 @@ from fixtures.person import use
 
 from humanoid_kinematics import KleinfingerKhalil
 from humanoid_ros.viewer.mechanisms import mechanism_panel
+from humanoid_ros.viewer.mechanisms.coupled_number import CoupledNumber
 from humanoid_ros.viewer.mechanisms.link_panel import LinkView
 from humanoid_ros.viewer.mechanisms.mechanism_panel import HELD_RATE, POSE, JointView, MechanismPanel
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels.request import (
+    CloseLink,
     DriveTool,
     HoldLoop,
     LoadMechanism,
@@ -84,8 +87,27 @@ def test_several_links_are_open_at_once_and_each_is_closed_by_itself(panel: tupl
         limits = -math.inf, math.inf
         control.open_link(LinkView(link, "joint", False, KleinfingerKhalil(), 0.0, limits, False, 1.0))
     assert control.open_links == ("link_1", "link_2")
-    use(control._links["link_1"]._close)
+    control.close_link("link_1")
     assert control.open_links == ("link_2",)
+
+
+def test_a_link_that_a_person_closes_while_it_is_drawn_is_closed_after_that(
+    panel: tuple[MechanismPanel, list], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Viser's thread says so in the middle of a drawing, which sets controls: on one that is gone it would fail."""
+    control, sent = panel
+    view = LinkView("link_1", "joint", False, KleinfingerKhalil(), 0.0, (-math.inf, math.inf), False, 1.0)
+    control.open_link(view)
+    close, show = control._links["link_1"]._close, CoupledNumber.show
+
+    def show_late(number: CoupledNumber, value: float) -> None:
+        use(close)
+        show(number, value)
+
+    monkeypatch.setattr(CoupledNumber, "show", show_late)
+    control.update({}, [replace(view, parameters=KleinfingerKhalil(alpha=1.0, d=0.3), position=0.5)], [])
+    assert sent[-1] == CloseLink("link_1")
+    assert control.open_links == ("link_1",)
 
 
 def test_each_of_twelve_buttons_drives_a_tool_along_its_axis_while_it_is_held(

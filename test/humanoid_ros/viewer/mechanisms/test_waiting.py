@@ -12,9 +12,11 @@ import pytest
 
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from humanoid_kinematics import KleinfingerKhalil, LinkChange  # noqa: E402
 from humanoid_model.compiling import follower  # noqa: E402
 from humanoid_model.errors import HumanoidError  # noqa: E402
 from humanoid_ros.viewer.mechanisms.mechanism_studio import LONG, MechanismStudio  # noqa: E402
+from humanoid_ros.viewer.panels import request as wish  # noqa: E402
 
 
 @pytest.fixture
@@ -74,9 +76,38 @@ def test_what_is_no_longer_in_the_way_takes_back_its_own_words_only(studio: tupl
 def test_changes_that_no_node_took_hold_up_no_later_ones(studio: tuple[Any, list[str]]) -> None:
     made, _ = studio
     asked: list[Any] = []
-    made._name, made._changing = "cross", False
+    made._name, made._all, made._changing = "cross", {"cross": None}, False
     made._calls = SimpleNamespace(change=lambda name, changes, then: bool(asked.append(changes)))
     for change in ("first", "second"):
         made._changes = {"link_1": change}
         made._change()
     assert asked == [["first"], ["second"]]
+
+
+def test_a_part_that_is_drawn_anew_is_not_dragged_before_it_is_placed(studio: tuple[Any, list[str]]) -> None:
+    made, _ = studio
+    robot = SimpleNamespace(description=SimpleNamespace(links={"link_1": None}))
+    solver = SimpleNamespace(mechanism=SimpleNamespace(robot=robot))
+    made._name, made._all = "arm", {"arm": SimpleNamespace(solver=solver)}
+    made._drag, made._handles, made._robots = None, {}, {"arm": SimpleNamespace(placements={})}
+    for phase in ("start", "update"):
+        made._do(wish.DragPart("link_1", (0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.0, 1.0), phase))
+    assert made._drag is None
+
+
+def test_an_answer_about_a_mechanism_that_was_left_limits_that_one(studio: tuple[Any, list[str]]) -> None:
+    made, said = studio
+    limited: dict[str, list[str]] = {"arm": [], "cross": []}
+    made._all = {
+        name: SimpleNamespace(limit=lambda change, links=links: links.append(change.link))
+        for name, links in limited.items()
+    }
+    answers: list[Any] = []
+    made._calls = SimpleNamespace(change=lambda name, changes, then: answers.append(then) or True)
+    made._name, made._changing = "arm", False
+    made._changes = {"link_1": LinkChange("link_1", None, KleinfingerKhalil(), (0.0, 1.0), False)}
+    made._change()
+    made._name = "cross"
+    answers[0](SimpleNamespace(success=True, message=""))
+    assert limited == {"arm": ["link_1"], "cross": []}
+    assert said == ["Changed."]
