@@ -114,7 +114,7 @@ def talos_up_stairs() -> Scenario:
     Its meshes are taken apart and enclosed at first; that takes some seconds.
     """
     scenario = _on_feet("talos", "five_stairs", ("floor", -0.2), (*TOP[:2], 1.627), 10.0, 1.25)
-    scenario.options |= _safely()
+    scenario.options |= safely()
     return scenario
 
 
@@ -126,7 +126,7 @@ def slabs_and_bars() -> Scenario:
 def bip_over_bars() -> Scenario:
     """BIP over the first bars, likewise; its feet are as long as the stairs are deep, so that these aren't for it."""
     scenario = _on_feet("bip", "slabs_and_bars", ("slab_1", -0.03), (1.74, 0.0, 0.97), 8.0, 1.25)
-    scenario.options |= _safely() | {"sons": 2}
+    scenario.options |= safely() | {"sons": 2}
     return scenario
 
 
@@ -155,7 +155,7 @@ def _on_feet(
     return Scenario(robot, scene, kinematics, _feet(robot, scene, *start), goal, 0.8, options)
 
 
-def _safely() -> dict[str, Any]:
+def safely() -> dict[str, Any]:
     """Options that ask for all that the verifier looks at."""
     return {"collisions": True, "torque_limits": True, "centre_margin": MARGIN, "options": ROUGH}
 

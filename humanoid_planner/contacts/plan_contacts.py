@@ -158,12 +158,13 @@ class ContactPlanner:
         states = shorten([node.state for node in self.search.path()], self.space)
         return self._plan(end, [(state, self.space.potential(state)) for state in states])
 
-    def smoothed(self, plan: ContactPlan | None = None) -> ContactPlan:
-        """Return a plan, None for that so far, with its postures nearer to each other."""
+    def smoothed(self, plan: ContactPlan | None = None, time_limit: float = math.inf) -> ContactPlan:
+        """Return a plan, None for that so far, with its postures nearer to each other, as far as a time [s] allows."""
         plan = self.plan() if plan is None else plan
         at_goal = [plan.success and index == len(plan) - 1 for index in range(len(plan))]
         states = [StancePosture(*given) for given in zip(plan.planned, plan.postures, at_goal, strict=True)]
-        return self._plan(plan.end, [(state, self.space.potential(state)) for state in smooth(states, self.space)])
+        states = smooth(states, self.space, time_limit)
+        return self._plan(plan.end, [(state, self.space.potential(state)) for state in states])
 
     def save(self, path: str | Path) -> None:
         """Write the tree, for ``tree`` of a planner of the same problem."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +20,8 @@ from humanoid_planner.posture import NearReference, WeightedSum
 
 #: Sweeps end when one gains less than this part of the sum.
 _GAIN = 0.01
+#: Most of them.
+_SWEEPS = 20
 _PRECISE = SolverOptions(max_iterations=60, optimality_tolerance=1e-2, time_limit=5.0)
 
 
@@ -27,7 +31,7 @@ def unevenness(robot: Robot, postures: Sequence[NDArray[np.float64]]) -> float:
     return float(sum(step @ step for step in steps))
 
 
-def smooth(states: Sequence[StancePosture], space: ContactSpace, sweeps: int = 20) -> list[StancePosture]:
+def smooth(states: Sequence[StancePosture], space: ContactSpace, time_limit: float = math.inf) -> list[StancePosture]:
     """Return a plan whose postures are nearer to their neighbours; each holds what it held.
 
     That is the problem of several postures at once, with :func:`unevenness` as its criterion: no constraint couples
@@ -38,13 +42,16 @@ def smooth(states: Sequence[StancePosture], space: ContactSpace, sweeps: int = 2
     Args:
         states: of a plan.
         space: that the plan was found in.
-        sweeps: most of them.
+        time_limit: wall-clock time after which no other posture is sought [s].
     """
+    end = time.monotonic() + time_limit
     found, robot = list(states), space.caller.robot
     caller = dataclasses.replace(space.caller, options=_PRECISE)
     last = unevenness(robot, [state.q for state in found])
-    for sweep in range(sweeps):
+    for sweep in range(_SWEEPS):
         for index in range(1, len(found)) if sweep % 2 == 0 else range(len(found) - 1, 0, -1):
+            if time.monotonic() >= end:
+                return found
             here, before, after = found[index], found[index - 1], found[index + 1 : index + 2]
             near = [NearReference(caller.kinematics, other.q, base=True) for other in (before, *after)]
             caller.criterion = WeightedSum([(1.0, one) for one in near])

@@ -321,7 +321,9 @@ class _Look:
             margin = min(_farthest(wrench, load, np.cross(-mass * gravity / unit, d)) for d in _around())
         if margin == -np.inf:
             return margin, np.inf
-        return margin, self._effort(wrench, load, jacobian.T, unit, q)
+        # What the centre of mass may be outside, forces may leave of its moment: else none would do there.
+        lean = max(0.0, -self._limits.margin) if margin < 0.0 else 0.0
+        return margin, self._effort(wrench, load, jacobian.T, unit, q, lean)
 
     def _effort(
         self,
@@ -330,6 +332,7 @@ class _Look:
         jacobians: NDArray[np.float64],
         unit: float,
         q: NDArray[np.float64],
+        lean: float,
     ) -> float:
         model = self._robot.model
         weight = pin.computeGeneralizedGravity(model, self._data, q)
@@ -339,12 +342,14 @@ class _Look:
             return 0.0
         count, scale = wrench.shape[1], limits[rows]
         A = np.vstack([-jacobians[rows] * unit / scale[:, None], jacobians[rows] * unit / scale[:, None]])
-        A = np.hstack([A, -np.ones((len(A), 1))])
+        A = np.hstack([A, -np.ones((len(A), 1)), np.zeros((len(A), 2))])
         b = np.concatenate([-weight[rows] / scale, weight[rows] / scale])
-        cost = np.zeros(count + 1)
-        cost[-1] = 1.0
-        equal = np.hstack([wrench, np.zeros((6, 1))])
-        solved = linprog(cost, A_ub=A, b_ub=b, A_eq=equal, b_eq=load, bounds=[(0, None)] * (count + 1), method="highs")
+        cost = np.zeros(count + 3)
+        cost[count] = 1.0
+        levers = np.vstack([np.zeros((3, 2)), np.cross(load[:3], np.eye(3)[:2]).T])
+        equal = np.hstack([wrench, np.zeros((6, 1)), levers])
+        bounds = [(0, None)] * (count + 1) + [(-lean, lean)] * 2
+        solved = linprog(cost, A_ub=A, b_ub=b, A_eq=equal, b_eq=load, bounds=bounds, method="highs")
         return float(solved.fun) if solved.status == 0 else np.inf
 
 

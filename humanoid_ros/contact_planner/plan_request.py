@@ -203,6 +203,7 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
         "collisions": collisions,
         "metric": _metric(request),
         "seed": int(request.seed),
+        "failure_malus": check_not_negative(request.failure_malus, "failure_malus", "-"),
         "pre_contact": True if request.pre_contact else None,
         "stability": "auto" if stability == ContactPlanRequest.AUTO else STABILITY_WORDS[StabilityKind(stability)],
         "torque_limits": bool(request.torque_limits),

@@ -54,11 +54,13 @@ def plan(
     asked = read_plan_request(planning_cache(*cache), defaults, message)
     planner = ContactPlanner(**asked.problem)
     writer = PlanWriter(asked, message)
-    watch = _Watch(planner, writer, tell)
+    watch, began = _Watch(planner, writer, tell), time.monotonic()
     found = planner.run(time_limit=asked.time_limit, max_nodes=asked.max_nodes, progress=watch)
     watch.tell()
     if found.success and message.shorten:
         found = planner.shortened()
+    if found.success and message.smooth:
+        found = planner.smoothed(found, max(0.0, asked.time_limit - (time.monotonic() - began)))
     steps = zip(found.stances, found.postures, found.potentials, strict=True)
     answer = writer.plan(steps, statistics_message(found.statistics, planner.search.best.potential))
     return Answer(found.success, "" if found.success else found.explanation, bytes(serialize_message(answer)))

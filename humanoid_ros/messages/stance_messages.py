@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
 
 import numpy as np
 import pinocchio as pin
@@ -24,7 +26,7 @@ from humanoid_model.checks import (
     check_not_negative,
     listed,
 )
-from humanoid_model.contact import SurfaceForm, polygon_problem
+from humanoid_model.contact import SurfaceForm, curve_problem, polygon_problem
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import fill_pose, point
 from humanoid_ros.node.request_fields import pose, vector
@@ -33,6 +35,14 @@ WORLD = "world"
 """Body of a surface that is fixed in the world and belongs to no body of the scene."""
 FLAT = 1e-6
 """Largest height of a vertex above the plane of its patch or polygon [m]."""
+
+
+class FormKind(IntEnum):
+    """How a surface is curved; the library's forms have the same names."""
+
+    PLANE = SurfaceMessage.PLANE
+    CYLINDER = SurfaceMessage.CYLINDER
+    SPHERE = SurfaceMessage.SPHERE
 
 
 def contact_locations(
@@ -64,7 +74,7 @@ def request_scene(scene: Scene, messages: Sequence[SurfaceMessage], robot: Robot
     Surfaces of the body ``world`` get a fixed body of that name, without shape, at the world's origin.
 
     Raises:
-        InputError: a name is empty or taken, a body unknown, a pose or a polygon can't be used.
+        InputError: a name is empty or taken, a body unknown, a pose, a polygon, a form or a radius can't be used.
     """
     surfaces = {surface.name: surface for surface in scene.surfaces}
     bodies = [body.name for body in scene.bodies]
@@ -93,6 +103,7 @@ def request_scene(scene: Scene, messages: Sequence[SurfaceMessage], robot: Robot
             message.body,
             pose(message.pose, f"{element}.pose"),
             polygon if len(polygon) else None,
+            *_curve(message, polygon, element),
         )
     if not messages:
         return scene
@@ -175,12 +186,13 @@ def stance_message(stance: Stance, placements: Mapping[str, tuple[pin.SE3, pin.S
     for contact in stance.contacts:
         patch, surface = placements[contact.location.name]
         local = surface.actInv(patch)
+        x, y, theta = contact.surface.coordinates(local.translation, local.rotation[:, 0])
         item = ContactMessage(
             location=contact.location.name,
             surface=contact.surface.name,
-            x=float(local.translation[0]),
-            y=float(local.translation[1]),
-            theta=float(np.arctan2(local.rotation[1, 0], local.rotation[0, 0])),
+            x=x,
+            y=y,
+            theta=theta,
             kind=int(contact.kind),
             bilateral=contact.bilateral,
             tolerance=float(contact.tolerance),
@@ -214,16 +226,10 @@ def contact_location_message(location: ContactLocation) -> ContactLocationMessag
 
 
 def surface_message(surface: Surface) -> SurfaceMessage:
-    """Return the message of a plane surface.
-
-    Raises:
-        InputError: it is curved; a scene's file has such ones, which a request names.
-    """
+    """Return the message of a surface."""
+    message = SurfaceMessage(name=surface.name, body=surface.body, form=FormKind[surface.form.name].value)
     if surface.form is not SurfaceForm.PLANE:
-        raise InputError(
-            f"is a {surface.form.value}", element=f"surface '{surface.name}'", remedy="Name it by the scene's file"
-        )
-    message = SurfaceMessage(name=surface.name, body=surface.body)
+        message.radius = float(surface.radius)
     fill_pose(message.pose, surface.placement_body_surface)
     if surface.polygon is not None:
         message.polygon = _points(surface.polygon)
@@ -247,6 +253,31 @@ def _outline(points: Sequence[Point], field: str) -> NDArray[np.float64]:
                 problem, element=field, remedy="Give the vertices of a convex outline, counter-clockwise about z"
             )
     return np.ascontiguousarray(vertices[:, :2])
+
+
+def _curve(message: SurfaceMessage, polygon: NDArray[np.float64], element: str) -> tuple[SurfaceForm, float]:
+    """Return form and radius [m] of a surface with an outline (k, 2)."""
+    kind = check_enumerated(message.form, FormKind, f"{element}.form")
+    radius = check_not_negative(message.radius, f"{element}.radius", "m")
+    form = SurfaceForm[kind.name]
+    if form is SurfaceForm.PLANE:
+        if radius > 0.0:
+            raise InputError(
+                f"is {radius:g} for a plane",
+                element=f"{element}.radius",
+                remedy="Leave it at 0, or give another form",
+            )
+        return form, math.inf
+    if radius == 0.0:
+        raise InputError(f"is 0 for a {form.value}", element=f"{element}.radius", remedy="Give a length above 0 [m]")
+    problem = curve_problem(polygon if len(polygon) else None, form, radius)
+    if problem is not None:
+        raise InputError(
+            f"doesn't fit a {form.value}: {problem}",
+            element=f"{element}.polygon",
+            remedy="Give a rectangle along x and y, at most half way round",
+        )
+    return form, radius
 
 
 def _world_body() -> SceneBody:

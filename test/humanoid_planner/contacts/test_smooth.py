@@ -49,6 +49,12 @@ def test_a_smooth_plan_begins_where_it_did_and_ends_at_the_goal(can, check_plan)
     assert np.linalg.norm(hand.act(fingers) - CAN) <= 0.005 + 1e-5
 
 
+def test_without_time_a_plan_stays_as_it_is(climbed):
+    _, planner, plan = climbed
+    kept = planner.smoothed(plan, time_limit=0.0)
+    assert all((one == other).all() for one, other in zip(kept.postures, plan.postures, strict=True))
+
+
 def test_ways_that_are_refused_keep_the_plan_as_it_is(can):
     planner = ContactPlanner(*can.arguments, **can.options)
     plan = planner.run()

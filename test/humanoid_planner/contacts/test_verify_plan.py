@@ -7,7 +7,7 @@ import pytest
 
 from humanoid_model.contact import ContactKind
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts import plan_contacts, verify_plan
+from humanoid_planner.contacts import PlanLimits, plan_contacts, verify_plan
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at
 
 
@@ -53,6 +53,31 @@ def test_the_margin_is_that_of_the_support_polygon(stairs, walk):
     low, high = corners.min(axis=0), corners.max(axis=0)
     expected = min(*(com[:2] - low), *(high - com[:2]))
     assert verify_plan(stairs.robot, stairs.scene, stances, postures).margin == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_centre_of_mass_a_hair_outside_needs_no_other_torque_than_one_inside(stairs, walk):
+    """What searches find within their tolerance."""
+    held, q = walk[0][0], walk[1][0]
+    ahead = pin.centerOfMass(stairs.robot.model, stairs.robot.model.createData(), q)[0]
+
+    def verdict(inside):
+        """With soles that end so far ahead of the centre of mass [m]."""
+        stance = held
+        for contact in held.contacts:
+            patch = contact.location.patch.copy()
+            patch[:, 0] = np.minimum(patch[:, 0], ahead + inside - contact.x)
+            location = dataclasses.replace(contact.location, patch=patch)
+            stance = changed(stance, location.name, location=location)
+        return verify_plan(stairs.robot, stairs.scene, [stance], [q], limits)
+
+    limits = PlanLimits()
+    out, within, far = verdict(-5e-5), verdict(5e-5), verdict(-2e-4)
+    assert out.violations == within.violations == ()
+    assert (out.margin, within.margin) == (pytest.approx(-5e-5, abs=1e-6), pytest.approx(5e-5, abs=1e-6))
+    assert out.torque == pytest.approx(within.torque, rel=0.01)
+    limits = PlanLimits(margin=0.01)
+    for strict in (far, verdict(-5e-5)):
+        assert {violation.kind for violation in strict.violations} == {"balance"}
 
 
 def bend(stairs, q, joint, value):

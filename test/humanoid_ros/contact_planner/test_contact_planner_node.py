@@ -139,6 +139,24 @@ def test_a_hand_pushes_on_a_surface_of_the_request(contact_planner: Any, hrp2: R
     assert {force.body_b for force in answer.posture.forces} == {"floor", "world"}
 
 
+def test_a_hand_holds_the_side_of_a_pipe_of_the_request(contact_planner: Any, hrp2: Robot) -> None:
+    sides = ((-0.1, -0.08), (0.1, -0.08), (0.1, 0.08), (-0.1, 0.08))
+    outline = [Point(x=x, y=y) for x, y in sides]
+    pipe = Surface(name="pipe", body="world", polygon=outline, form=Surface.CYLINDER, radius=0.06)
+    pipe.pose.position = Point(x=0.3, y=-0.35, z=0.8)
+    hand = Contact(location="right_hand_fingers", surface="pipe", x=0.04, y=-0.05, theta=0.4)
+    answer = generated(contact_planner, surfaces=[pipe], stance=Stance(contacts=[*FEET.contacts, hand]))
+    assert answer.success, answer.message
+    # An arc of 0.05 to the right of the top, about an axis along x that is 0.06 below it.
+    angle = 0.05 / 0.06
+    normal = np.array([0.0, -math.sin(angle), math.cos(angle)])
+    reached = pose_of(answer, hrp2, "right_hand_fingers")
+    np.testing.assert_allclose(reached.translation, np.array([0.34, -0.35, 0.74]) + 0.06 * normal, atol=1e-4)
+    np.testing.assert_allclose(reached.rotation[:, 2], normal, atol=1e-3)
+    [told] = [item for item in answer.posture.stance.contacts if item.surface == "pipe"]
+    np.testing.assert_allclose((told.x, told.y, told.theta), (0.04, -0.05, 0.4), atol=1e-3)
+
+
 def test_tasks_loads_and_places_of_the_request_are_used(contact_planner: Any, hrp2: Robot) -> None:
     tip = ContactLocation(name="tip", link="LARM_LINK6", patch=[Point()])
     target = Point(x=0.3, y=0.3, z=0.9)

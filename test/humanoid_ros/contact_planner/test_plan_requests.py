@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import signal
@@ -163,6 +164,36 @@ def test_a_plan_that_reaches_its_goal_is_shown_checked_and_drawn(contact_planner
     assert {(item.step, item.kind) for item in lifted.violations} == {(1, "drift")}
 
 
+def test_failures_put_stances_off_as_in_the_library(contact_planner: Any, scenario: Any) -> None:
+    """On the floor alone most contacts nearer to the goal have no posture."""
+    options = scenario.options | {"surfaces": ["floor"], "seed": 2, "failure_malus": 1.0}
+    plan = library.plan_contacts(*scenario.arguments, **options, max_nodes=25)
+    request = stairs(used_surfaces=["floor"], max_nodes=25, failure_malus=1.0)
+    answer = planned(contact_planner, request).plan
+    request.failure_malus = 0.0
+    greedy = planned(contact_planner, request).plan
+    assert answer.statistics.posture_calls == len(plan.statistics.calls) < greedy.statistics.posture_calls
+    np.testing.assert_allclose(postures(scenario, answer), plan.postures, atol=1e-9)
+
+
+def test_a_smooth_plan_holds_the_same_and_is_shorter(contact_planner: Any, scenario: Any) -> None:
+    near = centre_of_mass_at((0.15, 0.0, 0.75), 0.15)
+    fields = {"goal": [near], "potentials": [PlanPotential(target=near.target)], "shorten": True}
+    rough, smooth = (planned(contact_planner, stairs(**fields, smooth=one)).plan for one in (False, True))
+
+    def places(plan: ContactPlan) -> list[list[tuple[str, str, float, float, int]]]:
+        return [[(c.location, c.surface, c.x, c.y, c.kind) for c in step.stance.contacts] for step in plan.steps]
+
+    def unevenness(plan: ContactPlan) -> float:
+        pairs = itertools.pairwise(postures(scenario, plan))
+        return float(sum(np.sum(pin.difference(scenario.robot.model, *pair) ** 2) for pair in pairs))
+
+    assert places(smooth) == places(rough)
+    assert unevenness(smooth) < 0.9 * unevenness(rough)
+    checked = contact_planner.call(VerifyPlan, "verify_plan", VerifyPlan.Request(plan=smooth))
+    assert checked.valid, checked.violations
+
+
 def test_rviz_shows_plans(contact_planner: Any) -> None:
     with open(find_resource("config/humanoid_stack.rviz"), encoding="utf-8") as file:
         displays = yaml.safe_load(file)["Visualization Manager"]["Displays"]
@@ -227,6 +258,7 @@ HANDS = ContactCandidates(kind=1, places=[Contact(location="left_hand_back", sur
         ({"used_locations": [*SOLE, SOLE[0]]}, "used_locations[2]: 'left_sole' comes twice"),
         ({"used_surfaces": ["ceiling"]}, "used_surfaces[0]: there is no fixed surface 'ceiling'. Known are: floor"),
         ({"surfaces": [Surface(name="floor", body="world")]}, "surfaces[0].name: there is already a surface 'floor'"),
+        ({"surfaces": [Surface(name="rail", body="world", form=1, radius=-1.0)]}, "surfaces[0].radius: is -1. Give"),
         ({"start": Stance()}, "start.contacts: is empty"),
         ({"start": feet("ceiling")}, "start.contacts[0].surface: there is no surface 'ceiling'"),
         ({"start": feet(x=NAN)}, "start.contacts[0].x: is nan"),
@@ -265,6 +297,8 @@ HANDS = ContactCandidates(kind=1, places=[Contact(location="left_hand_back", sur
         ({"stability": 5}, "stability: is 5. Give one of 0 (NO_STABILITY)"),
         ({"collision_margin": 0.1}, "collision_margin: is 0.1, but collisions are not avoided"),
         ({"joint_margin": NAN}, "joint_margin: is nan"),
+        ({"failure_malus": NAN}, "failure_malus: is nan. Give a finite number of 0 or more [-]"),
+        ({"failure_malus": -0.1}, "failure_malus: is -0.1. Give a finite number of 0 or more [-]"),
         ({"contact_spacing": 0.0}, "contact_spacing: is 0. Give a number above 0"),
         ({"max_potential": NAN}, "max_potential: is nan"),
         ({"time_limit": Duration(sec=-1)}, "time_limit: is -1 s"),

@@ -31,6 +31,9 @@ from humanoid_ros.messages.stance_messages import (
 )
 
 TRIANGLE = [Point(), Point(x=0.1), Point(y=0.1)]
+SQUARE = [Point(x=x, y=y) for x, y in ((-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1))]
+CYLINDER, SPHERE = SurfaceMessage.CYLINDER, SurfaceMessage.SPHERE
+NAN = float("nan")
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +57,12 @@ def test_locations_and_surfaces_come_back(robot: Robot, stairs: Scene) -> None:
         again = contact_locations([message], robot, "locations")["again"]
         assert again.link == location.link
         np.testing.assert_allclose(again.vertices_link, location.vertices_link, atol=1e-12)
-    for surface in stairs.surfaces:
+    for surface in (*stairs.surfaces, *load_scene("rail_and_step").surfaces):
         message = surface_message(surface)
+        message.body = "floor"
         message.name = "again"
         again = request_scene(stairs, [message], robot, "surfaces").surfaces[-1]
-        assert again.body == surface.body
+        assert (again.form, again.radius) == (surface.form, surface.radius)
         assert again.placement_body_surface.isApprox(surface.placement_body_surface, 1e-12)
         assert (again.polygon is None) == (surface.polygon is None)
         if surface.polygon is not None:
@@ -93,6 +97,18 @@ def test_a_stance_comes_back_and_tells_where_it_slid_to(robot: Robot, stairs: Sc
     slid = again.find("left_sole")
     assert slid is not None
     np.testing.assert_allclose((slid.x, slid.y, slid.theta), (-0.3, 0.05, -0.4), atol=1e-9)
+
+
+@pytest.mark.parametrize("form", [CYLINDER, SPHERE])
+def test_places_on_curved_surfaces_are_lengths_along_them(robot: Robot, stairs: Scene, form: int) -> None:
+    ball = surface(form=form, radius=0.1, polygon=SQUARE)
+    [found] = request_scene(stairs, [ball], robot, "surfaces").surfaces[len(stairs.surfaces) :]
+    held = Contact(robot.contacts["right_hand_fingers"], found, 0.0, 0.0, 0.0, ContactKind.SLIDING)
+    # A third of a right angle round the axis along x, which is 0.1 below the origin.
+    turn = pin.utils.rotate("x", -np.pi / 6)
+    patch = pin.SE3(turn, 0.1 * turn[:, 2] - np.array([0.0, 0.0, 0.1]))
+    [slid] = stance_message(Stance((held,)), {"right_hand_fingers": (patch, pin.SE3.Identity())}).contacts
+    np.testing.assert_allclose((slid.x, slid.y, slid.theta), (0.0, 0.1 * np.pi / 6, 0.0), atol=1e-12)
 
 
 def test_a_surface_may_be_fixed_in_the_world_without_a_body(robot: Robot, stairs: Scene) -> None:
@@ -152,6 +168,14 @@ def test_bad_locations_are_refused(robot: Robot, message: LocationMessage, probl
         (surface(body="hrp2/NOSE"), "surfaces[0].body: there is no body 'hrp2/NOSE'"),
         (surface(polygon=TRIANGLE[:2]), "surfaces[0].polygon: has 2 vertices. Give three or more, or none"),
         (surface(polygon=TRIANGLE[::-1]), "surfaces[0].polygon: vertices are not a convex outline"),
+        (surface(form=3), "surfaces[0].form: is 3. Give one of 0 (PLANE), 1 (CYLINDER), 2 (SPHERE)"),
+        (surface(radius=0.1), "surfaces[0].radius: is 0.1 for a plane. Leave it at 0, or give another form."),
+        (surface(radius=NAN), "surfaces[0].radius: is nan. Give a finite number of 0 or more [m]"),
+        (surface(form=CYLINDER, radius=-0.1), "surfaces[0].radius: is -0.1. Give a finite number of 0 or more [m]"),
+        (surface(form=SPHERE, polygon=SQUARE), "surfaces[0].radius: is 0 for a sphere. Give a length above 0 [m]"),
+        (surface(form=SPHERE, radius=0.1), "surfaces[0].polygon: doesn't fit a sphere: there is none. Give a"),
+        (surface(form=CYLINDER, radius=0.1, polygon=TRIANGLE), "polygon: doesn't fit a cylinder: it is no"),
+        (surface(form=CYLINDER, radius=0.05, polygon=SQUARE), "polygon: doesn't fit a cylinder: it is 0.2 m wide"),
     ],
 )
 def test_bad_surfaces_are_refused(robot: Robot, stairs: Scene, message: SurfaceMessage, problem: str) -> None:
