@@ -176,7 +176,10 @@ class Execution:
         if clock > self._last_now:
             self._last_moved = wall
         elif wall - self._last_moved > self._settings.timing.clock:
-            words = f"time has stood still at {clock:.3f} s for {self._settings.timing.clock:g} s"
+            words = (
+                f"time has stood still at {clock:.3f} s for {self._settings.timing.clock:g} s; "
+                f"the bridge's last look was {hung:.2f} s ago"
+            )
             self.stop(Trouble(Fault.STALE_STATE, words), hold=True)
             return
         self._last_now, self._last_read = clock, read
