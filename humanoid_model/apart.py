@@ -42,11 +42,11 @@ def apart(**options: Any) -> Callable[[Callable[..., Any]], Apart]:
     The type of its result is read off its annotation: None, bool, int, float, or a tuple of these.
 
     Args:
-        options: for ``numba.njit``.
+        options: for ``numba.njit``; with ``_nrt=False`` it counts no references, see :func:`.compiling.uncounted`.
     """
 
     def decorate(function: Callable[..., Any]) -> Apart:
-        return Apart(njit(cache=True, **options)(function))
+        return Apart(njit(cache=True, **{"_nrt": True, **options})(function))
 
     return decorate
 

@@ -151,8 +151,10 @@ class Stepper:
         return GroupArrays(
             blocks=integers(trees + 1), offsets=integers(trees + 1), largest=self._largest, W=np.zeros(entries),
             residuals=np.zeros((trees, 5)), iterations=integers(trees), leaders=integers(trees),
-            group_of_tree=integers(trees), place=np.full(n, -1, dtype=np.int64), bodies=integers(n),
-            tree_bodies=integers(trees + 1), sizes=integers(trees), omega_offsets=integers(trees),
+            group_of_tree=integers(trees), mixed=np.zeros(trees, dtype=np.bool_), members=integers(trees),
+            free=np.isin(np.arange(trees), self.model.trees[self.flight.bodies]),
+            place=np.full(n, -1, dtype=np.int64), bodies=integers(n), tree_bodies=integers(trees + 1),
+            sizes=integers(trees), omega_offsets=integers(trees),
             omega=np.zeros((omega, 6, 6)), branch=integers(nv), marks=integers(nv), U=np.zeros((nv, 6)),
             A=np.zeros((nv, 6, 6)), reach=np.zeros((reach, 6, 6)), counts=integers(5), path=integers(nv),
             was_solved=np.full(1, -1, dtype=np.int64), methods=integers(trees),
