@@ -22,7 +22,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba import njit, types
+from numba import njit, typeof, types
 from numba.core import cgutils
 from numba.core.datamodel import models, register_default
 from numba.core.imputils import lower_builtin
@@ -42,11 +42,11 @@ def apart(**options: Any) -> Callable[[Callable[..., Any]], Apart]:
     The type of its result is read off its annotation: None, bool, int, float, or a tuple of these.
 
     Args:
-        options: for ``numba.njit``.
+        options: for ``numba.njit``; with ``_nrt=False`` it counts no references, see :func:`.compiling.uncounted`.
     """
 
     def decorate(function: Callable[..., Any]) -> Apart:
-        return Apart(njit(cache=True, **options)(function))
+        return Apart(njit(cache=True, **{"_nrt": True, **options})(function))
 
     return decorate
 
@@ -103,6 +103,16 @@ class Apart:
         if returned != self.returns:
             raise TypeError(f"{self.__module__}.{self.__qualname__} returns {returned}, annotated is {self.returns}")
         return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+
+    def for_types_of(self, *arguments: Any) -> Callable[..., Any]:
+        """Return what runs the code for arguments of these types from Python, for arguments of the same types only.
+
+        It doesn't look at them: for a record and two arrays that took 1.5 µs of 1.9.
+        """
+        argument_types = tuple(map(typeof, arguments))
+        self.dispatcher.compile(argument_types)
+        entry: Callable[..., Any] = self.dispatcher.overloads[argument_types].entry_point
+        return entry
 
     def _write_call(self, context: Any, builder: Any, call: Any, arguments: Any) -> Any:
         """Write the code of a call; the address is asked for at the first one and kept in a cell beside the code."""

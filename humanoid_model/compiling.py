@@ -6,14 +6,41 @@ from __future__ import annotations
 import gc
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, TypeVar
 
+from numba import njit
 from numba.core import event, types
 
 Kernel = TypeVar("Kernel")
 
+_njit: Any = njit
+"""Numba has ``_nrt``, whether references are counted, for itself and leaves it out of its type hints."""
 _PATIENCE = 1.0
 """Compiling for longer than this is told [s]."""
+
+
+def counted(**options: Any) -> Callable[[Kernel], Kernel]:
+    """Compile a kernel that makes arrays or returns them, cached, as ``numba.njit`` does.
+
+    Divisions by zero give infinity, as in C, instead of a check each.
+
+    Args:
+        options: for ``numba.njit``.
+    """
+    return _njit(cache=True, error_model="numpy", _nrt=True, **options)
+
+
+def uncounted(**options: Any) -> Callable[[Kernel], Kernel]:
+    """Compile a kernel that doesn't count who uses its arrays, see :func:`counted`.
+
+    Counting takes a call or two for each array and each row that is looked at, longer than the arithmetic of a short
+    kernel. The caller keeps the arrays alive; the kernel can't make any, nor return any of its own, which numba checks.
+
+    Args:
+        options: for ``numba.njit``.
+    """
+    return _njit(cache=True, error_model="numpy", _nrt=False, **options)
 
 
 def plain_arguments(kernel: Kernel) -> Kernel:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 
 NEWTON_TOLERANCE = 1e-13
 """Newton stops when the function, a force, is below this times the size of the forces at play."""
@@ -21,7 +21,7 @@ _POLAR_SAMPLES = 24
 _BISECTIONS = 60
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def optimal_steps(W: np.ndarray) -> tuple[float, float]:
     r"""Return steps of best contraction (thesis equations 3.29 and 3.30).
 
@@ -38,7 +38,7 @@ def optimal_steps(W: np.ndarray) -> tuple[float, float]:
     return 1.0 / W[0, 0], smallest / (largest * largest)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def alart_curnier(
     W: np.ndarray,
     v_loc: np.ndarray,
@@ -116,7 +116,7 @@ def alart_curnier(
     jacobian[2, 2] += 1.0 - N_22
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _solve_3x3(A: np.ndarray, b: np.ndarray, x: np.ndarray) -> bool:
     """Cramer's rule; False where the matrix is singular."""
     c_0 = A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1]
@@ -177,7 +177,7 @@ def newton_contact(
     return -1
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _slip_force(
     W: np.ndarray, v_loc: np.ndarray, mu: float, angle: float, f: np.ndarray
 ) -> tuple[float, float]:

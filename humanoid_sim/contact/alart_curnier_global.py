@@ -14,11 +14,12 @@ one contact. The unknowns are the forces, the velocities being :math:`v = W f + 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.cone import (
     contact_residuals,
@@ -43,7 +44,7 @@ _FAILURES = 4
 """Steps in a row without progress after which the method gives up."""
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def contact_function(
     rho_n: float, rho_t: float, mu: float, f: np.ndarray, v: np.ndarray, psi: np.ndarray
 ) -> float:
@@ -80,7 +81,7 @@ def contact_function(
     return psi[0] * psi[0] / rho_n + (psi[1] * psi[1] + psi[2] * psi[2]) / rho_t
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def contact_derivatives(
     rho_n: float, rho_t: float, mu: float, f: np.ndarray, v: np.ndarray, A: np.ndarray, B: np.ndarray
 ) -> bool:
@@ -136,7 +137,7 @@ def contact_derivatives(
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _merit(steps: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, psi: np.ndarray) -> float:
     """Squared function of all contacts."""
     total = 0.0
@@ -148,7 +149,7 @@ def _merit(steps: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, psi:
     return total
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@uncounted(fastmath=FAST)
 def _eliminate(K: np.ndarray, b: np.ndarray, n: int) -> bool:
     """Solve K x = b in place, contact by contact; False where a diagonal block is singular to working precision.
 
@@ -205,6 +206,34 @@ def _solve_by_lapack(K: np.ndarray, b: np.ndarray) -> bool:
     return True
 
 
+class NewtonRoom(NamedTuple):
+    """Work space for m contacts.
+
+    Attributes:
+        derivatives: of the function, shape (2, m, 3, 3).
+        vectors: shape (10, 3m).
+        matrix: shape (9 m m,).
+        active: contacts that aren't open, shape (m,).
+        steps: normal and tangential steps, shape (m, 2).
+        memory: merits of accepted steps, shape (any,).
+    """
+
+    derivatives: np.ndarray
+    vectors: np.ndarray
+    matrix: np.ndarray
+    active: np.ndarray
+    steps: np.ndarray
+    memory: np.ndarray
+
+
+@counted()
+def _newton_room(m: int) -> NewtonRoom:
+    return NewtonRoom(
+        np.empty((2, m, 3, 3)), np.empty((10, 3 * m)), np.empty(9 * m * m), np.empty(m, dtype=np.int64),
+        np.empty((m, 2)), np.empty(_MEMORY),
+    )  # fmt: skip
+
+
 @apart(error_model="numpy")
 def newton_direction(
     W: np.ndarray,
@@ -235,12 +264,21 @@ def newton_direction(
     Returns:
         False where the system is singular.
     """
+    return bool(_newton_direction(W, mu, steps, f, v, psi, shift, direction, _newton_room(mu.size)))
+
+
+@apart(error_model="numpy", _nrt=False)
+def _newton_direction(
+    W: np.ndarray, mu: np.ndarray, steps: np.ndarray, f: np.ndarray, v: np.ndarray, psi: np.ndarray, shift: float,
+    direction: np.ndarray, room: NewtonRoom,
+) -> bool:  # fmt: skip
+    """:func:`newton_direction` in this work space."""
     m = mu.size
-    A = np.empty((m, 3, 3))
-    B = np.empty((m, 3, 3))
-    active = np.empty(m, dtype=np.int64)
+    A, B, active = room.derivatives[0], room.derivatives[1], room.active
+    drop, b, everywhere = room.vectors[0], room.vectors[1], room.vectors[2]
     count = 0
-    drop = np.zeros(3 * m)  # velocities that the forces of opening contacts take along
+    for r in range(3 * m):  # velocities that the forces of opening contacts take along
+        drop[r] = 0.0
     for i in range(m):
         k = 3 * i
         if contact_derivatives(steps[i, 0], steps[i, 1], mu[i], f[k : k + 3], v[k : k + 3], A[i], B[i]):
@@ -253,8 +291,7 @@ def newton_direction(
             active[count] = i
             count += 1
     n = 3 * count
-    K = np.empty((n, n))
-    b, everywhere = np.empty(n), np.empty(3 * m)
+    K = room.matrix[: n * n].reshape(n, n)
     for a in range(count):
         i = active[a]
         k = 3 * i
@@ -274,7 +311,7 @@ def newton_direction(
     if n <= _OWN_LU:
         if not _eliminate(K, b, n):
             return False
-    elif not _solve_by_lapack(K, b):
+    elif not _solve_by_lapack(K, b[:n]):
         return False
     for a in range(count):
         k = 3 * active[a]
@@ -311,24 +348,32 @@ def alart_curnier_global(
     Returns:
         Number of iterations done. The problem is solved if ``residuals[0] <= tolerance``.
     """
-    m = mu.size
-    n = 3 * m
     contact_residuals(W, v_free, mu, f, v, residuals)
     if residuals[0] <= tolerance:
         return 0
-    steps = np.empty((m, 2))
+    return int(_iterate(W, v_free, mu, f, tolerance, max_iterations, v, residuals, _newton_room(mu.size)))
+
+
+@apart(error_model="numpy", _nrt=False)
+def _iterate(
+    W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, tolerance: float, max_iterations: int,
+    v: np.ndarray, residuals: np.ndarray, room: NewtonRoom,
+) -> int:  # fmt: skip
+    """:func:`alart_curnier_global` in this work space, ``residuals`` being those of ``f``."""
+    m = mu.size
+    n = 3 * m
+    steps, memory = room.steps, room.memory
     for i in range(m):
         steps[i, 0], steps[i, 1] = optimal_steps(W[3 * i : 3 * i + 3, 3 * i : 3 * i + 3])
-    psi = np.empty(n)
-    direction = np.empty(n)
-    change = np.empty(n)
-    trial_f = np.empty(n)
-    trial_v = np.empty(n)
-    zero = np.zeros(n)
-    best = f.copy()
+    psi, direction, change, zero = room.vectors[3], room.vectors[4], room.vectors[5], room.vectors[6]
+    trial_f, trial_v, best = room.vectors[7], room.vectors[8], room.vectors[9]
+    for r in range(n):
+        zero[r] = 0.0
+    copy_vector(f, best)
     best_residual = residuals[0]
     merit = _merit(steps, mu, f, v, psi)
-    memory = np.full(_MEMORY, merit)
+    for i in range(memory.size):
+        memory[i] = merit
     failures = 0
     growth = 1.0
     iteration = 0
@@ -336,7 +381,7 @@ def alart_curnier_global(
     while iteration < max_iterations and failures < _FAILURES:
         iteration += 1
         shift = min(_FIRST_SHIFT, max(_LAST_SHIFT, 1e-4 * residual)) * growth
-        if not newton_direction(W, mu, steps, f, v, psi, shift, direction):
+        if not _newton_direction(W, mu, steps, f, v, psi, shift, direction, room):
             failures += 1
             growth *= 1e3
             continue

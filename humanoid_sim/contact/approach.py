@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from humanoid_model.compiling import uncounted
 
 TOUCHING_GAP = 1e-9
 """Gaps below this count as closed: rounding must not pull the corners of one rigid sole apart [m]."""
@@ -15,7 +15,7 @@ CORRECTION_SPEED = 0.1
 """A deep penetration, such as that of a bad start, is taken back no faster than this [m/s]."""
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def approach_shift(
     gap: float, before: float, free: float, restitution: float, impact_speed: float, dt: float
 ) -> float:
@@ -40,7 +40,7 @@ def approach_shift(
     return max(gap - TOUCHING_GAP, 0.0) / dt
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def correction_velocity(gap: float, dt: float) -> tuple[float, bool]:
     """Free normal velocity of a motion that takes a penetration back, and whether there is one to take back.
 

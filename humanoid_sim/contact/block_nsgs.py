@@ -23,9 +23,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import contact_velocity, copy_vector, project_on_cone
@@ -60,7 +60,7 @@ class BlockProblem(NamedTuple):
     parents: np.ndarray
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _project_on_disc(x: float, y: float, radius: float) -> tuple[float, float]:
     norm = math.sqrt(x * x + y * y)
     if norm <= radius:
@@ -69,13 +69,13 @@ def _project_on_disc(x: float, y: float, radius: float) -> tuple[float, float]:
     return scale * x, scale * y
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _touches(force: float, velocity: float) -> bool:
     """Whether a contact is closed, loaded or not: how redundant contacts share a load must not matter to dampers."""
     return force > 0.0 or velocity <= TOUCHING_SPEED
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def block_natural_map(
     diagonal: np.ndarray,
     v_free: np.ndarray,
@@ -85,18 +85,18 @@ def block_natural_map(
     parents: np.ndarray,
     f: np.ndarray,
     v: np.ndarray,
+    first: int = 0,
 ) -> float:
     """Relative residual of the natural map of all blocks, zero exactly at the solutions.
 
     The arguments are those of :class:`BlockProblem`, of the operator its diagonal, shape (n,); the scale is that of
     :func:`~humanoid_sim.contact.cone.natural_map`. Forces and torques are compared each with the largest of their sort.
+    Blocks of ``parents`` are counted from ``first`` on.
     """
-    largest = np.zeros(2)
-    scale = np.zeros(2)
+    largest_force = largest_other = force_scale = other_scale = 0.0
     for i in range(kinds.size):
         k = starts[i]
         kind = kinds[i]
-        sort = 1 if kind in (SPIN, ROLL, BOUNDED, UNILATERAL) else 0
         if kind == CONTACT:
             slip = math.sqrt(v[k + 1] ** 2 + v[k + 2] ** 2)
             rho = 3.0 / (diagonal[k] + diagonal[k + 1] + diagonal[k + 2])
@@ -112,10 +112,10 @@ def block_natural_map(
         elif kind in (ROLL, DAMPER):
             rho = 2.0 / (diagonal[k] + diagonal[k + 1])
             p_0, p_1 = f[k] - rho * v[k], f[k + 1] - rho * v[k + 1]
-            loaded = f[starts[parents[i]]]
+            loaded = f[starts[parents[i] - first]]
             if kind == ROLL:
                 p_0, p_1 = _project_on_disc(p_0, p_1, parameters[i] * max(loaded, 0.0))
-            elif not _touches(loaded, v[starts[parents[i]]]):
+            elif not _touches(loaded, v[starts[parents[i] - first]]):
                 p_0 = p_1 = 0.0
             error = (f[k] - p_0) ** 2 + (f[k + 1] - p_1) ** 2
             size = f[k] ** 2 + f[k + 1] ** 2
@@ -131,21 +131,24 @@ def block_natural_map(
             else:
                 bound = parameters[i]
                 if kind == SPIN:
-                    bound *= max(f[starts[parents[i]]], 0.0)
+                    bound *= max(f[starts[parents[i] - first]], 0.0)
                 p_0 = min(max(p_0, -bound), bound)
                 free = min(free, bound * bound)
             error = (f[k] - p_0) ** 2
             size = f[k] ** 2
-        largest[sort] = max(largest[sort], error)
-        scale[sort] = max(scale[sort], size, free)
+        if kind in (SPIN, ROLL, BOUNDED, UNILATERAL):
+            largest_other, other_scale = max(largest_other, error), max(other_scale, size, free)
+        else:
+            largest_force, force_scale = max(largest_force, error), max(force_scale, size, free)
     result = 0.0
-    for sort in range(2):
-        if largest[sort] > 0.0:
-            result = max(result, largest[sort] / scale[sort])
+    if largest_force > 0.0:
+        result = largest_force / force_scale
+    if largest_other > 0.0:
+        result = max(result, largest_other / other_scale)
     return math.sqrt(result)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def block_residuals(
     W: np.ndarray,
     diagonal: np.ndarray,
@@ -166,7 +169,7 @@ def block_residuals(
     law_residuals(diagonal, v_free, starts, kinds, parameters, parents, f, v, out)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def law_residuals(
     diagonal: np.ndarray,
     v_free: np.ndarray,
@@ -193,7 +196,7 @@ def law_residuals(
         out[4] = max(out[4], -v[k])
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _solve_disc(
     W: np.ndarray, k: int, v_0: float, v_1: float, radius: float, f: np.ndarray
 ) -> None:

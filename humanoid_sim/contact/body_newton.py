@@ -20,9 +20,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.alart_curnier_global import contact_derivatives, contact_function
 from humanoid_sim.contact.block_nsgs import CONTACT, block_natural_map, law_residuals
@@ -148,7 +148,7 @@ def order_elimination(
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def invert_block(D: np.ndarray) -> bool:
     """Invert a 6 x 6 block in place by Gauss and Jordan with pivots on its rows; False where it is singular."""
     swaps = np.empty(6, dtype=np.int64)
@@ -214,7 +214,7 @@ def _factor(graph: BodyGraph) -> bool:
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _multiply(block: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     """Write a block of 6 x 6 times x into y."""
     for r in range(6):
@@ -374,7 +374,7 @@ def _linearise(
                     laws.S[c, r, s] += laws.E_inverse[c, r, t] * B[t, s]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def inverse(A: np.ndarray, out: np.ndarray) -> None:
     """Compute the inverse of any regular 3 x 3 matrix."""
     for r in range(3):
@@ -388,7 +388,7 @@ def inverse(A: np.ndarray, out: np.ndarray) -> None:
             out[r, s] *= inverse
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _merit(steps: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, psi: np.ndarray) -> float:
     """Squared function of all contacts."""
     total = 0.0

@@ -7,16 +7,17 @@ import sys
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from humanoid_model.apart import waited
+from humanoid_model.compiling import uncounted
 
 _MONOTONIC = {"linux": 1, "darwin": 6}.get(sys.platform, -1)
 _clock_gettime: Any = types.ExternalFunction("clock_gettime", types.intc(types.intc, types.CPointer(types.int64)))
 
 if _MONOTONIC >= 0:
 
-    @njit(cache=True, error_model="numpy")
+    @uncounted()
     def seconds(work: np.ndarray) -> float:
         """Seconds since some time in the past; while kernels are compiled that this one calls, the clock stands still.
 
@@ -28,7 +29,7 @@ if _MONOTONIC >= 0:
 
 else:
 
-    @njit(cache=True, error_model="numpy")
+    @uncounted()
     def seconds(work: np.ndarray) -> float:
         """Zero: this system's C library has no clock of that name, and stages are not told apart."""
         return 0.0

@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from humanoid_model.compiling import uncounted
 
 APPROACH_SHARE = 1e-5
 _ROUNDING = 1e-10
 """Share of the velocity that a force gives its contact by which sums of such velocities may be off."""
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def project_on_cone(f_n: float, f_t1: float, f_t2: float, mu: float) -> tuple[float, float, float]:
     """Euclidean projection of one contact vector onto its Coulomb cone (specification 000 §10)."""
     norm_t = math.sqrt(f_t1 * f_t1 + f_t2 * f_t2)
@@ -30,7 +31,7 @@ def project_on_cone(f_n: float, f_t1: float, f_t2: float, mu: float) -> tuple[fl
     return n, scale * f_t1, scale * f_t2
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def block_inverse(A: np.ndarray, out: np.ndarray) -> None:
     """Compute the inverse of a symmetric positive definite diagonal block, shape (3, 3), into ``out``."""
     c_0 = A[1, 1] * A[2, 2] - A[1, 2] * A[1, 2]
@@ -45,7 +46,7 @@ def block_inverse(A: np.ndarray, out: np.ndarray) -> None:
     out[2, 2] = inverse * (A[0, 0] * A[1, 1] - A[0, 1] * A[0, 1])
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def copy_vector(source: np.ndarray, target: np.ndarray) -> None:
     """Copy, shapes (n,).
 
@@ -55,7 +56,7 @@ def copy_vector(source: np.ndarray, target: np.ndarray) -> None:
         target[i] = source[i]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def contact_velocity(W: np.ndarray, v_free: np.ndarray, f: np.ndarray, v: np.ndarray) -> None:
     """Contact velocities :math:`W f + v_{free}`, shape (3m,), into ``v``."""
     n = v_free.size
@@ -67,7 +68,7 @@ def contact_velocity(W: np.ndarray, v_free: np.ndarray, f: np.ndarray, v: np.nda
                 v[c] += W[r, c] * f[r]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def add_contact_force(W: np.ndarray, k: int, d_n: float, d_t1: float, d_t2: float, v: np.ndarray) -> None:
     """Keep the velocities up with a change (d_n, d_t1, d_t2) of the force whose first row is ``k``."""
     if d_n != 0.0 or d_t1 != 0.0 or d_t2 != 0.0:
@@ -75,7 +76,7 @@ def add_contact_force(W: np.ndarray, k: int, d_n: float, d_t1: float, d_t2: floa
             v[c] += W[k, c] * d_n + W[k + 1, c] * d_t1 + W[k + 2, c] * d_t2
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def natural_map(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray
 ) -> float:
@@ -128,7 +129,7 @@ def natural_map(
     return max(residual, APPROACH_SHARE * approach / math.sqrt(fastest)) if fastest > 0.0 else residual
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def contact_residuals(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
@@ -148,7 +149,7 @@ def contact_residuals(
     velocity_residuals(W, v_free, mu, f, v, out)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def velocity_residuals(
     W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:

@@ -11,8 +11,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from humanoid_model.compiling import counted, uncounted
 
 _BOUNDARY = 0.995
 """Share of the way to the cone's boundary that a step may go."""
@@ -20,7 +21,7 @@ _TIE = 0.1
 """Share of the power that the change of De Saxcé's term amounts to, below which complementarity isn't pressed."""
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def nesterov_todd(x: np.ndarray, y: np.ndarray, scaling: np.ndarray, root: np.ndarray) -> None:
     r"""Nesterov-Todd scaling of two points inside the second-order cone of dimension 3.
 
@@ -52,7 +53,7 @@ def nesterov_todd(x: np.ndarray, y: np.ndarray, scaling: np.ndarray, root: np.nd
         root[r, r] -= sign * beta
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _longest_step(x: np.ndarray, d: np.ndarray) -> float:
     """Largest step along d that keeps x in the second-order cone; infinity where there is no end."""
     a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
@@ -72,7 +73,7 @@ def _longest_step(x: np.ndarray, d: np.ndarray) -> float:
     return step
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _jordan_divide(x: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
     """Solve x o out = r in the Jordan algebra of the second-order cone."""
     determinant = (x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2]))
@@ -112,7 +113,7 @@ class ConePath(NamedTuple):
     dy: NDArray[np.float64]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def scale_contact(block: np.ndarray, mu: float, P: np.ndarray) -> None:
     """Write the scale of a contact's forces, shape (3,), that makes its own block of the operator, (3, 3), about 1."""
     mean = block[0, 0] if not mu > 0.0 else (block[0, 0] / mu**2 + block[1, 1] + block[2, 2]) / 3.0
@@ -120,7 +121,7 @@ def scale_contact(block: np.ndarray, mu: float, P: np.ndarray) -> None:
     P[1] = P[2] = math.sqrt(mean) if mu > 0.0 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def start_path(P: np.ndarray, size: float) -> ConePath:
     """Return the path that begins on the cones' axes at a size, in variables scaled by P, shape (3m,)."""
     n = P.size
@@ -134,7 +135,7 @@ def start_path(P: np.ndarray, size: float) -> ConePath:
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def scale_cones(path: ConePath) -> float:
     """Write the scalings where the path is, and return the mean complementarity of a contact."""
     P, x, y, scaling, root, middle = path.P, path.x, path.y, path.scaling, path.root, path.middle
@@ -154,7 +155,7 @@ def scale_cones(path: ConePath) -> float:
     return gap / (P.size // 3)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def add_de_saxce(path: ConePath) -> float:
     """Complete the defects by De Saxcé's term, and return the power that is still wrong."""
     P, x, y, defect = path.P, path.x, path.y, path.defect
@@ -169,7 +170,7 @@ def add_de_saxce(path: ConePath) -> float:
     return power
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def aim(path: ConePath, stage: int, complementarity: float) -> None:
     """Write target and right side of a step: of the predictor (stage 0), or of the corrector after it (stage 1).
 
@@ -210,7 +211,7 @@ def aim(path: ConePath, stage: int, complementarity: float) -> None:
             )
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def complete_step(path: ConePath) -> float:
     """Write the step of y that belongs to that of x, and return how far both may go within the cones."""
     alpha = 1.0 / _BOUNDARY
@@ -225,7 +226,7 @@ def complete_step(path: ConePath) -> float:
     return alpha * _BOUNDARY
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def centring(alpha: float, power: float, gap: float, contacts: int) -> float:
     """Return the centring of the corrector after a predictor that may go as far as alpha."""
     # No nearer to the boundary than the term of De Saxcé is known: it has to settle meanwhile.

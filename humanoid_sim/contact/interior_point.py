@@ -35,7 +35,7 @@ _MIN_PIVOT = 1e-14
 """Relative to the diagonal; smaller ones are rounding, of forces that only shift along self-stresses."""
 
 
-@apart(error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", _nrt=False, fastmath=FAST)
 def _factor(K: np.ndarray, n: int) -> None:
     """Cholesky factor of a positive definite matrix in its lower triangle, in place."""
     for c in range(n):
@@ -69,7 +69,7 @@ def _factor(K: np.ndarray, n: int) -> None:
             r += 1
 
 
-@apart(error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", _nrt=False, fastmath=FAST)
 def _substitute(L: np.ndarray, n: int, b: np.ndarray) -> None:
     """Solve L L^T x = b in place."""
     for r in range(n):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.compiling import counted
 from humanoid_model.errors import InputError
 
 SOLVED = 0
@@ -55,7 +55,7 @@ class LcpResult:
     residual: float
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _pivot(T: np.ndarray, row: int, column: int) -> None:
     """Make the column of the tableau a unit vector with its one in ``row``."""
     n, width = T.shape
@@ -71,7 +71,7 @@ def _pivot(T: np.ndarray, row: int, column: int) -> None:
             T[r, column] = 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _before(T: np.ndarray, a: int, b: int, column: int, sign: float) -> bool:
     """Whether row a precedes row b in the lexicographic order of the rows of (q, inverse basis) over their pivots."""
     n = T.shape[0]
@@ -90,7 +90,7 @@ def _before(T: np.ndarray, a: int, b: int, column: int, sign: float) -> bool:
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def lemke(M: np.ndarray, q: np.ndarray, max_pivots: int, z: np.ndarray) -> tuple[int, int]:
     r"""Solve :math:`0 \le z \perp M z + q \ge 0` by Lemke's method with the covering vector of ones.
 
@@ -156,7 +156,7 @@ def lemke(M: np.ndarray, q: np.ndarray, max_pivots: int, z: np.ndarray) -> tuple
                     row = r
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def lcp_residual(M: np.ndarray, q: np.ndarray, z: np.ndarray) -> float:
     """Largest ``|min(z, M z + q)|``, relative to the largest entry of q; z in units of w (M of size one)."""
     largest = 0.0
@@ -170,7 +170,7 @@ def lcp_residual(M: np.ndarray, q: np.ndarray, z: np.ndarray) -> float:
     return largest / scale if scale > 0.0 else largest
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def lemke_regularised(M: np.ndarray, q: np.ndarray, max_pivots: int, z: np.ndarray) -> tuple[int, int]:
     """:func:`lemke`, tried again with growing shifts of the diagonal where it ends in a ray or an inaccurate answer.
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.contact.alart_curnier import newton_contact, optimal_steps, polar_search
 from humanoid_sim.contact.cone import contact_residuals, natural_map, project_on_cone
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def inverse_3x3(A: np.ndarray, out: np.ndarray) -> None:
     """Compute the inverse of a symmetric positive definite 3x3 block."""
     c_0 = A[1, 1] * A[2, 2] - A[1, 2] * A[1, 2]
@@ -30,7 +30,7 @@ def inverse_3x3(A: np.ndarray, out: np.ndarray) -> None:
     out[2, 1] = out[1, 2]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def solve_one_contact(
     W: np.ndarray,
     W_inverse: np.ndarray,
@@ -90,7 +90,7 @@ def solve_one_contact(
     )
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def nsgs(
     W: np.ndarray,
     v_free: np.ndarray,

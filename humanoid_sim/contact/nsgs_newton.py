@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.alart_curnier_global import alart_curnier_global
 from humanoid_sim.contact.block_nsgs import GOOD_RESIDUAL
@@ -76,8 +76,7 @@ def nsgs_newton(
     m = mu.size
     iteration = 0
     timed = deadline < np.inf
-    clock = np.empty(2, dtype=np.int64)
-    in_time = not timed or seconds(clock) + _FIRST_SECONDS < deadline
+    in_time = not timed or _affordable(1, 1, _FIRST_SECONDS, deadline) > 0
     if m <= _FEW and max_iterations > 1 and in_time and f.any():
         iteration = alart_curnier_global(
             W, v_free, mu, f, _SHARE * tolerance, min(_FIRST_ITERATIONS, max_iterations), v, residuals
@@ -86,6 +85,7 @@ def nsgs_newton(
         contact_residuals(W, v_free, mu, f, v, residuals)
     if residuals[0] <= tolerance:
         return iteration
+    clock = np.empty(2, dtype=np.int64)
     inverses = np.empty((m, 3, 3))
     steps = np.empty((m, 2))
     for i in range(m):
@@ -176,7 +176,7 @@ def nsgs_newton(
     return iteration
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _newton_sweeps(m: int) -> float:
     """Sweeps that a Newton system of m contacts is taken to cost; measured are 1.3 with 8, 9 with 67, 250 with 300.
 
@@ -186,7 +186,7 @@ def _newton_sweeps(m: int) -> float:
     return sweeps if m <= 24 else 4.0 * sweeps
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _affordable(wanted: int, left: int, cost: float, deadline: float) -> int:
     """Return how many iterations may be made: wanted, left, and in time at so many seconds each."""
     limit = min(wanted, left)

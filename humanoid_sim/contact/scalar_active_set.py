@@ -20,9 +20,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, BlockProblem, block_nsgs, block_residuals
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
@@ -42,7 +42,7 @@ _SINGULAR = 1e-12
 _LOW, _HELD, _HIGH = -1, 0, 1
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def has_scalars_and_contacts_alone(kinds: np.ndarray) -> bool:
     """Return whether all blocks are contacts, limits and dry friction, and not contacts alone."""
     scalars = 0
@@ -54,7 +54,7 @@ def has_scalars_and_contacts_alone(kinds: np.ndarray) -> bool:
     return scalars > 0
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _state(kind: int, bound: float, wanted: float) -> int:
     """Return the state of a scalar row that a force tells: that of the last step, and states last from step to step."""
     if kind == UNILATERAL:
@@ -64,7 +64,7 @@ def _state(kind: int, bound: float, wanted: float) -> int:
     return _LOW if wanted <= -bound else _HELD
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _known_force(kind: int, bound: float, state: int) -> float:
     """Return the force of a row that isn't held."""
     if kind == UNILATERAL:
@@ -72,7 +72,7 @@ def _known_force(kind: int, bound: float, state: int) -> float:
     return bound if state == _HIGH else -bound
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@uncounted(fastmath=FAST)
 def _factorise(A: np.ndarray, n: int, repeated: np.ndarray) -> None:
     """Cholesky factor of the first n rows in place; rows that repeat earlier ones are marked and left out."""
     for j in range(n):
@@ -98,7 +98,7 @@ def _factorise(A: np.ndarray, n: int, repeated: np.ndarray) -> None:
             A[i, j] = value * inverse
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@uncounted(fastmath=FAST)
 def _take_off(row: np.ndarray, factors: np.ndarray, E: np.ndarray, count: int) -> None:
     """Subtract the first rows of E from a row, each times its factor, four rows in a pass."""
     a = 0
@@ -268,7 +268,7 @@ def scalar_active_set(
     return iteration + block_nsgs(problem, f, tolerance, left, v, residuals, deadline)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _new_states(
     states: np.ndarray, loose: np.ndarray, rows: np.ndarray, block: np.ndarray, problem: BlockProblem,
     diagonal: np.ndarray, f: np.ndarray, tolerance: float,

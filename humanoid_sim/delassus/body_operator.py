@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.delassus.projection import TreeOperators
 
@@ -42,7 +42,7 @@ class BodyOperator(NamedTuple):
     twists: np.ndarray
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def count_responses(rows: ConstraintRows, begin: int, starts: np.ndarray, trees: TreeOperators) -> None:
     """Count the responses of contacts of three rows each, from row ``begin`` on; see :class:`BodyOperator`."""
     starts[0] = 0
@@ -53,7 +53,7 @@ def count_responses(rows: ConstraintRows, begin: int, starts: np.ndarray, trees:
             starts[c + 1] += trees.sizes[b]
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def fill_body_operator(
     rows: ConstraintRows, begin: int, trees: TreeOperators, tree_bodies: np.ndarray, scale: float,
     operator: BodyOperator,
@@ -110,7 +110,7 @@ def fill_body_operator(
                 operator.diagonal[c, r, s] = own
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def push_bodies(operator: BodyOperator, c: int, d_0: float, d_1: float, d_2: float) -> None:
     """Add what a change of a contact's force makes of the twists."""
     twists, responses = operator.twists, operator.responses
@@ -120,7 +120,7 @@ def push_bodies(operator: BodyOperator, c: int, d_0: float, d_1: float, d_2: flo
             twists[i, x] += responses[e, x, 0] * d_0 + responses[e, x, 1] * d_1 + responses[e, x, 2] * d_2
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def contact_velocity_of_twists(
     operator: BodyOperator, c: int, v_free: np.ndarray, f: np.ndarray, v: np.ndarray
 ) -> None:
@@ -144,7 +144,7 @@ def contact_velocity_of_twists(
         v[k] = v_free[k] + compliance[k] * f[k] + (linear + angular)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def operator_velocity(operator: BodyOperator, v_free: np.ndarray, f: np.ndarray, v: np.ndarray) -> None:
     """Velocities :math:`W f + v_{free}` of all rows into ``v``, and the twists of all bodies, computed anew."""
     operator.twists[:] = 0.0

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import plain_arguments
+from humanoid_model.compiling import plain_arguments, uncounted
 from humanoid_sim.dynamics.flat_model import FlatModel
 
 
 @plain_arguments
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def mark_branch(model: FlatModel, joint: int, marks: np.ndarray, found: np.ndarray, count: int) -> int:
     """Add the coordinates that move a joint's body and aren't marked yet to a list.
 
@@ -42,7 +41,7 @@ def _sort(found: np.ndarray, count: int) -> None:
 
 
 @plain_arguments
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def sort_branches(found: np.ndarray, count: int, marks: np.ndarray) -> None:
     """Sort a list of coordinates from the roots to the tips and clear its marks, shapes (nv,)."""
     if 8 * count < marks.size:

@@ -10,14 +10,14 @@ from their nearest common ancestor. The index convention is :math:`\Omega_{ij} =
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.dynamics.articulated_body import FAST, ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@uncounted(fastmath=FAST)
 def _descend(S: np.ndarray, H: np.ndarray, inverse: float, block: np.ndarray) -> None:
     r"""Overwrite a block with :math:`L^T` times it, :math:`L^T = 1 - S D^{-1} H^T` (thesis equation 3.43)."""
     for c in range(6):

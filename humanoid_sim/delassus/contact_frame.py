@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from humanoid_model.compiling import uncounted
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def tangents(n: np.ndarray, t1: np.ndarray, t2: np.ndarray) -> None:
     """Complete a unit normal to a right-handed contact frame.
 

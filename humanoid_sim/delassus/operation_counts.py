@@ -6,10 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import plain_arguments
+from humanoid_model.compiling import plain_arguments, uncounted
 from humanoid_sim.dynamics.flat_model import FREE_FLYER, SPHERICAL, TRANSLATION, FlatModel
 
 
@@ -117,7 +116,7 @@ def topology(parents: np.ndarray, contact_joints: list[int]) -> ContactTopology:
 
 
 @plain_arguments
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def chang_khatib_is_cheaper(bodies: int, branch: int, body_depths: int, body_distances: int) -> bool:
     """Return whether table 3.2 promises less than table 3.3; what the projection takes is the same for both."""
     recursions = 286 + 235 + (153 + 179) * branch + (72 + 66) * body_distances
@@ -125,7 +124,7 @@ def chang_khatib_is_cheaper(bodies: int, branch: int, body_depths: int, body_dis
     return recursions < wrenches
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def prefers_chang_khatib(model: FlatModel, bodies: np.ndarray, branch: np.ndarray, depth: np.ndarray) -> bool:
     """Return what the tables say about bodies of one tree, in joints of one degree of freedom.
 

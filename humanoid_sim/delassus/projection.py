@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.articulated_body import FAST
 
@@ -137,7 +137,7 @@ def project(
                     W[begin + k, row] = out[k]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _place_in_reach(tree: int, tree_a: int, tree_b: int, size_a: int, place: int) -> int:
     """Return where the rows that lead to a body are, -1 where none do."""
     if tree < 0:

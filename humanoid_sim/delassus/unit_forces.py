@@ -10,9 +10,9 @@ It takes rows of any kind.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.articulated_body import FAST, ArticulatedInertia
@@ -94,7 +94,7 @@ def unit_forces(
             W[j, i] = own[j]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@uncounted(fastmath=FAST)
 def _inwards(
     parents: np.ndarray, S: np.ndarray, articulated: ArticulatedInertia, k: int, force: np.ndarray, at: np.ndarray,
     y: np.ndarray,

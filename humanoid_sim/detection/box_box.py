@@ -15,7 +15,7 @@ _FACES_FIRST = 1e-9
 """A pair of edges separates better than a face only by more than this part of the size."""
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def box_separation(
     half_a: np.ndarray,
     half_b: np.ndarray,

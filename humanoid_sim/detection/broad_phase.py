@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.detection.placed_shapes import AttachedShapes, JointMotion, PlacedShapes
 from humanoid_sim.detection.shape_table import ShapeTable
 
@@ -90,7 +90,7 @@ def place_shapes(
                 break
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def widest_axis(boxes: np.ndarray) -> int:
     """Return axis of the world along which the centres of the boxes, shape (n, 6), spread most."""
     best = 0
@@ -112,7 +112,7 @@ def widest_axis(boxes: np.ndarray) -> int:
     return best
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def sweep(boxes: np.ndarray, order: np.ndarray, axis: int, pairs: np.ndarray) -> int:
     """Return pairs of boxes that overlap, by sweep and prune along one axis.
 
@@ -159,7 +159,7 @@ def sweep(boxes: np.ndarray, order: np.ndarray, axis: int, pairs: np.ndarray) ->
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def tree_overlaps(
     box: np.ndarray, node_box: np.ndarray, node_child: np.ndarray, first: int, found: np.ndarray
 ) -> int:

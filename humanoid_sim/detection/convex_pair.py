@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import counted
 from humanoid_sim.detection.box_box import box_separation
 from humanoid_sim.detection.epa import core_penetration
 from humanoid_sim.detection.face_contact import VERTICES, face_contact
@@ -100,7 +100,7 @@ def convex_distance(
     return distance
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def contact_patch(
     table: ShapeTable,
     a: int,
@@ -159,7 +159,7 @@ def contact_patch(
     return 1
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _parallel_capsules(
     table: ShapeTable,
     a: int,

@@ -3,33 +3,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba
 import numpy as np
-from numba import njit, types
-from numba.experimental import structref
 
+from humanoid_model.compiling import uncounted
 from humanoid_sim.detection.contact_points import ContactPoints, PointTable
 from humanoid_sim.detection.half_space import FeatureTable, PlaneTable, half_space_contacts
 from humanoid_sim.detection.pair_classes import PairTable
 from humanoid_sim.detection.placed_shapes import JointMotion
 from humanoid_sim.detection.shape_table import ShapeTable, shape_table
 from humanoid_sim.detection.world_contacts import MORE_POINTS, DetectionRoom, WorldShapes, world_contacts
-from humanoid_sim.world.borrowed_arrays import borrowed_words, record_of_words
+from humanoid_sim.world.borrowed_arrays import BorrowedRecord, BorrowedType
 from humanoid_sim.world.smallest_record import smallest
 
 
-@structref.register
-class DetectionRecordType(types.StructRef):
-    """Numba's type of :class:`DetectionRecord`."""
-
-    def preprocess_fields(self, fields: Any) -> Any:
-        """Field types without literal values, as numba asks for."""
-        return tuple((name, types.unliteral(kind)) for name, kind in fields)
-
-
-class DetectionRecord(structref.StructRefProxy):
+class DetectionRecord(BorrowedRecord):
     """The arrays, as a compiled function takes them; made by :func:`detection_record`."""
 
     features: FeatureTable
@@ -41,12 +28,9 @@ class DetectionRecord(structref.StructRefProxy):
     room: DetectionRoom
 
 
-structref.define_boxing(DetectionRecordType, DetectionRecord)
-
-
-def _field_types() -> list[tuple[str, types.Type]]:
-    """Names and compiled types of the fields, read off the smallest arrays of each kind."""
-    examples = {
+RECORD_TYPE = BorrowedType(
+    "DetectionRecord",
+    {
         "features": smallest(FeatureTable, centre=2, axis=2, group_centre=2),
         "planes": smallest(PlaneTable, normal=2, point=2),
         "pairs": smallest(PairTable, method=2, friction=2, restitution=2),
@@ -56,29 +40,23 @@ def _field_types() -> list[tuple[str, types.Type]]:
             WorldShapes, rotation=3, origin=2, node_box=2, node_child=2, method=2, friction=2, restitution=2
         ),
         "room": smallest(DetectionRoom, rotations=3, origins=2, boxes=2, candidates=2),
-    }
-    return [(name, numba.typeof(example)) for name, example in examples.items()]
-
-
-RECORD_TYPE = DetectionRecordType(_field_types())
-
-
-@njit(cache=True, error_model="numpy")
-def _record_of_words(words: np.ndarray) -> Any:
-    return record_of_words(RECORD_TYPE, words)  # type: ignore[call-arg]
+    },
+)
 
 
 def detection_record(
     features: FeatureTable, planes: PlaneTable, pairs: PairTable, points: PointTable, table: ShapeTable,
     shapes: WorldShapes, room: DetectionRoom,
-) -> Any:  # fmt: skip
+) -> DetectionRecord:  # fmt: skip
     """Put the arrays together; they are shared, not copied, and whoever calls must keep them."""
-    return _record_of_words(
-        borrowed_words(RECORD_TYPE, (features, planes, pairs, points, table, shapes, room))
-    )
+    records = {
+        "features": features, "planes": planes, "pairs": pairs, "points": points, "table": table, "shapes": shapes,
+        "room": room,
+    }  # fmt: skip
+    return DetectionRecord(RECORD_TYPE, records)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def recorded_contacts(
     record: DetectionRecord, R: np.ndarray, p: np.ndarray, twists: np.ndarray, margin: float, dt: float
 ) -> tuple[int, int]:

@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.detection.pair_records import Nearest, Pose, Simplex
 from humanoid_sim.detection.shape_table import CYLINDER, ShapeTable
 from humanoid_sim.detection.support import difference_support
@@ -23,7 +23,7 @@ _APART = 1e-5
 """Cores come here from no farther apart than this part of their size."""
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _set_face(
     points: np.ndarray, faces: np.ndarray, normals: np.ndarray, offsets: np.ndarray, f: int, tiny: float, least: float
 ) -> bool:
@@ -50,7 +50,7 @@ def _set_face(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _perpendicular(x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return a unit vector perpendicular to a vector that is not zero."""
     if abs(x) <= abs(y) and abs(x) <= abs(z):
@@ -238,7 +238,7 @@ def core_penetration(
     return depth if depth < np.inf else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _boundary(
     x: float,
     y: float,
@@ -258,7 +258,7 @@ def _boundary(
     return depth
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _volume(points: np.ndarray) -> float:
     """Six times the signed volume of the tetrahedron of the first four points."""
     u_0, u_1, u_2 = points[1, 0] - points[0, 0], points[1, 1] - points[0, 1], points[1, 2] - points[0, 2]

@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.detection.pair_records import PatchPoints, Pose
 from humanoid_sim.detection.patch_reduction import ONE_POINT, keep_corners, reduce_patch
 from humanoid_sim.detection.shape_table import CAPSULE, CYLINDER, SPHERE, ShapeTable
@@ -26,7 +26,7 @@ END_CORNERS = 16
 """A cylinder's end that another cylinder stands on is a polygon of so many corners on its rim."""
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def face_towards(table: ShapeTable, s: int, R: np.ndarray, direction: np.ndarray) -> tuple[int, float]:
     """Return the face of a shape that looks most into a direction.
 
@@ -53,7 +53,7 @@ def face_towards(table: ShapeTable, s: int, R: np.ndarray, direction: np.ndarray
     return best, largest
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def face_polygon(table: ShapeTable, s: int, face: int, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Return corners of a face of a shape in the world [m], shape (k, 3)."""
     start = table.corner_start[face]
@@ -65,7 +65,7 @@ def face_polygon(table: ShapeTable, s: int, face: int, R: np.ndarray, p: np.ndar
     return polygon
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _depth(point: np.ndarray, start: np.ndarray, end: np.ndarray, normal: np.ndarray) -> float:
     """Return how far a point is inside the plane through one side of a face, times the length of the side."""
     e_0, e_1, e_2 = end[0] - start[0], end[1] - start[1], end[2] - start[2]
@@ -77,7 +77,7 @@ def _depth(point: np.ndarray, start: np.ndarray, end: np.ndarray, normal: np.nda
     )
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def clip_polygon(
     polygon: np.ndarray, labels: np.ndarray, face: np.ndarray, normal: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -131,7 +131,7 @@ def clip_polygon(
     return points[:count], features[0, :count]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _name_of_vertex(point: np.ndarray, number: int, polygon: np.ndarray, labels: np.ndarray) -> int:
     """Return the label of the vertex where two sides cross, so that rounding doesn't give it another; else its number.
 
@@ -146,7 +146,7 @@ def _name_of_vertex(point: np.ndarray, number: int, polygon: np.ndarray, labels:
     return number
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _end_polygon(table: ShapeTable, s: int, R: np.ndarray, p: np.ndarray, side: float) -> np.ndarray:
     """Return corners on the rim of a cylinder's end in the world [m], counter-clockwise from outside.
 
@@ -166,7 +166,7 @@ def _end_polygon(table: ShapeTable, s: int, R: np.ndarray, p: np.ndarray, side: 
     return polygon
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _add_end_points(
     table: ShapeTable,
     s: int,
@@ -234,7 +234,7 @@ def _add_end_points(
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def round_points(
     table: ShapeTable, s: int, R: np.ndarray, p: np.ndarray, face: np.ndarray, normal: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
 from humanoid_model.closest_point import triangle_weights
+from humanoid_model.compiling import uncounted
 from humanoid_sim.detection.pair_records import Nearest, Pose, Simplex
 from humanoid_sim.detection.shape_table import ShapeTable
 from humanoid_sim.detection.support import difference_support
@@ -24,7 +24,7 @@ TOUCHING = 1e-7
 """Cores nearer than this part of the shapes' size count as overlapping: the direction between them would be noise."""
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _nearest_on_triangle(w: np.ndarray, i: int, j: int, k: int, weights: np.ndarray) -> float:
     """Weights of the point of triangle w[i], w[j], w[k] nearest the origin, and its square."""
     ab_0, ab_1, ab_2 = w[j, 0] - w[i, 0], w[j, 1] - w[i, 1], w[j, 2] - w[i, 2]
@@ -45,7 +45,7 @@ def _nearest_on_triangle(w: np.ndarray, i: int, j: int, k: int, weights: np.ndar
     return square
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _beyond(w: np.ndarray, i: int, j: int, k: int, other: int) -> bool:
     """Return whether the origin is not on the same side of triangle w[i], w[j], w[k] as the vertex ``other``."""
     ab_0, ab_1, ab_2 = w[j, 0] - w[i, 0], w[j, 1] - w[i, 1], w[j, 2] - w[i, 2]
@@ -56,7 +56,7 @@ def _beyond(w: np.ndarray, i: int, j: int, k: int, other: int) -> bool:
     return origin * side <= 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _nearest_on_simplex(w: np.ndarray, size: int, weights: np.ndarray, trial: np.ndarray) -> bool:
     """Return weights of the point of a simplex nearest the origin; whether a tetrahedron holds the origin."""
     for r in range(4):

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from numba import njit
 from numpy.typing import NDArray
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, HeightField, Mesh, Shape, Sphere
 from humanoid_sim.detection.contact_points import PointTable
 from humanoid_sim.detection.mesh_hull import hull_vertices
@@ -175,23 +175,27 @@ def half_space_contacts(
     Returns:
         The number of contact points, -1 where there are more than there is room for.
     """
+    most_slots = 0
+    for g in range(features.group_radius.size):
+        most_slots = max(most_slots, features.slot[features.group[g + 1]] - features.slot[features.group[g]])
+    work, kept = np.empty(15 + most_slots), np.empty(_MOST_POINTS, dtype=np.int64)
+    return int(_half_space_contacts(features, planes, pairs, joints, margin, dt, points, work, kept))
+
+
+@uncounted()
+def _half_space_contacts(
+    features: FeatureTable, planes: PlaneTable, pairs: PairTable, joints: JointMotion, margin: float, dt: float,
+    points: PointTable, work: np.ndarray, kept: np.ndarray,
+) -> int:  # fmt: skip
+    """:func:`half_space_contacts` in this work space: 15 numbers and the most slots of a body, and points to keep."""
     R, p, twists = joints.R, joints.p, joints.twists
     owner, body_class, method = pairs.owner, pairs.body, pairs.method
     positions, normals, gaps = points.positions, points.normals, points.gaps
     friction, restitution, slots, corner = points.friction, points.restitution, points.slots, points.corner
     joint_a, joint_b, body_a, body_b = points.joint_a, points.joint_b, points.body_a, points.body_b
     count = 0
-    n = np.empty(3)
-    x = np.empty(3)
-    a = np.empty(3)
-    u = np.empty(3)
-    w = np.empty(3)
-    kept = np.empty(_MOST_POINTS, dtype=np.int64)
+    n, x, a, u, w, heights = work[:3], work[3:6], work[6:9], work[9:12], work[12:15], work[15:]
     slot_count = features.slot[features.slot.size - 1]
-    most_slots = 0
-    for g in range(features.group_radius.size):
-        most_slots = max(most_slots, features.slot[features.group[g + 1]] - features.slot[features.group[g]])
-    heights = np.empty(most_slots)
     for plane in range(planes.joint.size):
         jp = planes.joint[plane]
         bp = planes.body[plane]
@@ -342,7 +346,7 @@ def half_space_contacts(
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _approach(twist: np.ndarray, other: np.ndarray, x: np.ndarray, n: np.ndarray) -> float:
     """Speed at which the point of a body at x comes nearer to another body against the direction n [m/s]."""
     approach = 0.0

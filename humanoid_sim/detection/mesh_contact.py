@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.detection.broad_phase import tree_overlaps
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS
@@ -25,7 +25,7 @@ _ROUND_UPRIGHT = 1.0 - 1e-9
 _PRIME = 1000003
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _load_triangle(table: ShapeTable, mesh: int, triangle: int) -> None:
     """Put a triangle of a mesh into the mesh's row for a single triangle."""
     single = table.single[mesh]
@@ -43,7 +43,7 @@ def _load_triangle(table: ShapeTable, mesh: int, triangle: int) -> None:
         table.centre[single, r] = 0.5 * (high + low)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _box_in(
     table: ShapeTable,
     s: int,
@@ -68,7 +68,7 @@ def _box_in(
         box[3 + r] = middle + reach
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _leans_over_closed_side(
     table: ShapeTable, triangle: int, R: np.ndarray, p: np.ndarray, point: np.ndarray
 ) -> bool:
@@ -90,7 +90,7 @@ def _leans_over_closed_side(
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _gather(
     table: ShapeTable,
     a: int,
@@ -189,7 +189,7 @@ def _gather(
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def mesh_contact(
     table: ShapeTable,
     a: int,
@@ -257,7 +257,7 @@ def mesh_contact(
     return written
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _reduce(all_points: MeshPoints, count: int, points: MeshPoints) -> int:
     """Return the points of each patch, deepest patch first, that carry its wrenches; the number of points written."""
     all_positions, all_normals, all_gaps = all_points.positions, all_points.normals, all_points.gaps

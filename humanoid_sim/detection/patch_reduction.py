@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import counted, uncounted
 
 _TIE = 1e-6
 """Corners whose triangles differ by less than this part of the larger one are equal: the later one goes."""
@@ -23,7 +23,7 @@ _TILT = 0.05
 """A body turns by less than this about its supports in a step [rad]: 50 rad/s at 1 ms."""
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def convex_ring(x: np.ndarray, y: np.ndarray, ring: np.ndarray) -> int:
     """Return corners of the convex hull of points of a plane, counter-clockwise (Andrew's monotone chain).
 
@@ -74,7 +74,7 @@ def convex_ring(x: np.ndarray, y: np.ndarray, ring: np.ndarray) -> int:
     return distinct
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def keep_extreme_corners(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: int, most: int) -> int:
     """Take corners out of a convex polygon, each time the one whose loss costs the least area.
 
@@ -107,7 +107,7 @@ def keep_extreme_corners(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: i
     return size
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _plane_coordinates(positions: np.ndarray, normal: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     """Coordinates of points along a plane, from the first one [m]; x and y are zero before."""
     axis = 0
@@ -132,7 +132,7 @@ def _plane_coordinates(positions: np.ndarray, normal: np.ndarray, x: np.ndarray,
             y[i] += w[r] * (positions[i, r] - positions[0, r])
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _outside(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: int, px: float, py: float) -> float:
     """Distance of a point from a polygon given by its corners, counter-clockwise; negative inside [m]."""
     largest = -np.inf
@@ -149,7 +149,7 @@ def _outside(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: int, px: floa
     return largest
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def keep_corners(polygon: np.ndarray, size: int, kept: np.ndarray) -> int:
     """Leave out what lies between two corners of a convex polygon, or on one of them: it adds no wrench.
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
-from numba import njit
 from numpy.typing import NDArray
 
+from humanoid_model.compiling import counted
 from humanoid_model.description import HalfSpace, Mesh
 from humanoid_model.robot import Robot
 from humanoid_sim.detection.broad_phase import place_shapes, sweep, widest_axis
@@ -52,7 +52,7 @@ class SelfCollision:
     never: frozenset[tuple[str, str]]
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def count_overlaps(
     table: ShapeTable,
     link: np.ndarray,

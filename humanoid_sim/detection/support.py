@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import uncounted
 from humanoid_sim.detection.pair_records import Pose
 from humanoid_sim.detection.shape_table import BOX, CAPSULE, CYLINDER, SPHERE, ShapeTable
 
@@ -15,7 +15,7 @@ _CLIMB_FROM = 24
 """A hull with more vertices is climbed from neighbour to neighbour instead of looked through."""
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def core_radius(table: ShapeTable, s: int) -> float:
     """Thickness around the core of a shape: a sphere's core is a point, a capsule's its axis [m]."""
     if table.kind[s] == SPHERE or table.kind[s] == CAPSULE:
@@ -23,7 +23,7 @@ def core_radius(table: ShapeTable, s: int) -> float:
     return 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def support(table: ShapeTable, s: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Farthest point of a shape's core along (x, y, z), all in the shape's frame [m]."""
     kind = table.kind[s]
@@ -76,7 +76,7 @@ def support(table: ShapeTable, s: int, x: float, y: float, z: float) -> tuple[fl
     return vertices[best, 0], vertices[best, 1], vertices[best, 2]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def difference_support(
     table: ShapeTable,
     a: int,

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.detection.broad_phase import tree_overlaps
 
 NONE, SEGMENT, COPLANAR = 0, 1, 2
@@ -15,7 +15,7 @@ _ON_PLANE = 1e-12
 """Corners within this part of the triangles' size of a plane are on it."""
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _plane(triangle: np.ndarray, normal: np.ndarray) -> float:
     """Return the unit normal of a triangle and its offset from the origin; the normal is zero without area."""
     length = 0.0
@@ -34,7 +34,7 @@ def _plane(triangle: np.ndarray, normal: np.ndarray) -> float:
     return offset
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _cut(triangle: np.ndarray, normal: np.ndarray, offset: float, zero: float, ends: np.ndarray) -> int:
     """Where a triangle cuts a plane: ends of the segment, shape (2, 3); 0, 1 or 2 of them, 3 if it lies in it."""
     heights = np.empty(3)
@@ -63,7 +63,7 @@ def _cut(triangle: np.ndarray, normal: np.ndarray, offset: float, zero: float, e
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def triangle_intersection(a: np.ndarray, b: np.ndarray, segment: np.ndarray) -> int:
     """Segment in which two triangles intersect.
 
@@ -130,7 +130,7 @@ def triangle_intersection(a: np.ndarray, b: np.ndarray, segment: np.ndarray) -> 
     return SEGMENT
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def mesh_intersection(
     triangles_a: np.ndarray,
     triangles_b: np.ndarray,

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.detection.broad_phase import place_shapes, sweep, tree_overlaps, widest_axis
 from humanoid_sim.detection.contact_points import PointTable
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
@@ -104,7 +104,7 @@ class DetectionRoom(NamedTuple):
     numbers: NDArray[np.int64]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def pair_method(shapes: WorldShapes, i: int, j: int) -> int:
     """Return the method of a pair of shapes, negative where they may not touch."""
     a = shapes.body[i]
@@ -174,7 +174,7 @@ def near_shapes(
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def slot_block(key: int, width: int, keys: np.ndarray, blocks: np.ndarray, used: np.ndarray, most: int) -> int:
     """First block of a pair, given at its first contact and never taken back; -1 where none is left."""
     mask = keys.size - 1
@@ -192,7 +192,7 @@ def slot_block(key: int, width: int, keys: np.ndarray, blocks: np.ndarray, used:
     return int(blocks[place])
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def keep_blocks(old_keys: np.ndarray, old_blocks: np.ndarray, keys: np.ndarray, blocks: np.ndarray) -> None:
     """Copy the pairs that have blocks to a larger table."""
     mask = keys.size - 1

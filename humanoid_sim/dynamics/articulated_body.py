@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
 
@@ -60,7 +60,7 @@ class ArticulatedInertia(NamedTuple):
         )
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@uncounted(fastmath=FAST)
 def _body_terms(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, i: np.ndarray, force: np.ndarray) -> None:
     r"""Inertia and bias force of what joint j carries, in the world frame at the world origin (thesis equation 2.7).
 
@@ -117,7 +117,7 @@ def _body_terms(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, i: 
     force[5] = t_3 * k_1 - t_4 * k_0 + t_0 * l_1 - t_1 * l_0 - w[5]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@uncounted(fastmath=FAST)
 def _bias_force(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, force: np.ndarray) -> None:
     r"""Compute the bias force of :func:`_body_terms` alone, by the momentum: half of the work."""
     m = model.masses[j]
@@ -150,7 +150,7 @@ def _bias_force(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, for
     force[5] = t_3 * k_1 - t_4 * k_0 + t_0 * l_1 - t_1 * l_0 - w[5]
 
 
-@apart(error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", _nrt=False, fastmath=FAST)
 def articulated_body(
     model: FlatModel,
     motion: TreeMotion,
@@ -283,7 +283,7 @@ def articulated_body(
         _accelerate(model, j, S, articulated, biases[j], acceleration)
 
 
-@apart(error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", _nrt=False, fastmath=FAST)
 def biased_acceleration(
     model: FlatModel,
     motion: TreeMotion,
@@ -350,7 +350,7 @@ def biased_acceleration(
         _accelerate(model, j, S, articulated, biases[j], acceleration)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@uncounted(fastmath=FAST)
 def _accelerate(
     model: FlatModel, j: int, S: np.ndarray, articulated: ArticulatedInertia, bias: np.ndarray, acceleration: np.ndarray
 ) -> None:
@@ -375,7 +375,7 @@ def _accelerate(
     a[3], a[4], a[5] = a_3 + bias[3], a_4 + bias[4], a_5 + bias[5]
 
 
-@apart(error_model="numpy", fastmath=FAST)
+@apart(error_model="numpy", fastmath=FAST, _nrt=False)
 def force_response(
     model: FlatModel,
     S: np.ndarray,
@@ -428,8 +428,8 @@ def force_response(
             above[3] += f_3
             above[4] += f_4
             above[5] += f_5
-    none = np.zeros(6)
+    none = forces[0]  # nothing is remembered there
     for r in range(6):
-        articulated.accelerations[0, r] = 0.0
+        articulated.accelerations[0, r] = none[r] = 0.0
     for j in range(1, n):
         _accelerate(model, j, S, articulated, none, acceleration)

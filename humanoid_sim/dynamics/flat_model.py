@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from numba import njit
 from numpy.typing import NDArray
 
+from humanoid_model.compiling import counted, uncounted
 from humanoid_model.errors import RobotError
 
 REVOLUTE, PRISMATIC, SPHERICAL, TRANSLATION, FREE_FLYER, PLANAR, UNIVERSAL = range(7)
@@ -130,7 +130,7 @@ class FlatModel(NamedTuple):
         )
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _rotation_about(axis: np.ndarray, c: float, s: float, R: np.ndarray) -> None:
     """Rodrigues' formula with the cosine and sine of the angle."""
     x, y, z = axis[0], axis[1], axis[2]
@@ -146,7 +146,7 @@ def _rotation_about(axis: np.ndarray, c: float, s: float, R: np.ndarray) -> None
     R[2, 2] = c + t * z * z
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _rotation_of_quaternion(x: float, y: float, z: float, w: float, R: np.ndarray) -> None:
     R[0, 0] = 1.0 - 2.0 * (y * y + z * z)
     R[0, 1] = 2.0 * (x * y - w * z)
@@ -159,7 +159,7 @@ def _rotation_of_quaternion(x: float, y: float, z: float, w: float, R: np.ndarra
     R[2, 2] = 1.0 - 2.0 * (x * x + y * y)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _place_revolute(model: FlatModel, j: int, c: float, s: float, R: np.ndarray, p: np.ndarray) -> None:
     """World placement of the frame of a revolute joint, by far the most frequent kind, without any work space."""
     parent = model.parents[j]
@@ -184,7 +184,7 @@ def _place_revolute(model: FlatModel, j: int, c: float, s: float, R: np.ndarray,
         own[r, 2] = b_0 * q_02 + b_1 * q_12 + b_2 * q_22
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def joint_placements(model: FlatModel, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> None:
     """World placement of every joint frame.
 
@@ -194,11 +194,16 @@ def joint_placements(model: FlatModel, q: np.ndarray, R: np.ndarray, p: np.ndarr
         R: receives rotations from joint frame to world, shape (njoints, 3, 3).
         p: receives origins in the world [m], shape (njoints, 3).
     """
-    R_joint = np.empty((3, 3))
-    R_second = np.empty((3, 3))
-    R_local = np.empty((3, 3))
-    p_local = np.empty(3)
-    shift = np.empty(3)
+    _joint_placements(model, q, R, p, np.empty((3, 3, 3)), np.empty((2, 3)))
+
+
+@uncounted()
+def _joint_placements(
+    model: FlatModel, q: np.ndarray, R: np.ndarray, p: np.ndarray, matrices: np.ndarray, vectors: np.ndarray
+) -> None:
+    """:func:`joint_placements` in this work space, shapes (3, 3, 3) and (2, 3)."""
+    R_joint, R_second, R_local = matrices[0], matrices[1], matrices[2]
+    p_local, shift = vectors[0], vectors[1]
     for r in range(3):
         p[0, r] = 0.0
         for c in range(3):

@@ -4,14 +4,14 @@ r"""Mass matrix of a tree by the composite-rigid-body algorithm in the world fra
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.dynamics.articulated_body import FAST
 from humanoid_sim.dynamics.flat_model import FlatModel, joint_placements
 from humanoid_sim.dynamics.tree_motion import joint_subspaces
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@counted(fastmath=FAST)
 def _body_inertia(model: FlatModel, j: int, R: np.ndarray, p: np.ndarray, inertia: np.ndarray) -> None:
     """Spatial inertia of what a joint carries, in the world frame at the world origin (thesis equation 2.7), 6 x 6."""
     m, local = model.masses[j], model.inertias[j]
@@ -35,7 +35,7 @@ def _body_inertia(model: FlatModel, j: int, R: np.ndarray, p: np.ndarray, inerti
         inertia[3 + r, 3 + r] += m * square
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@uncounted(fastmath=FAST)
 def composite_inertias(model: FlatModel, R: np.ndarray, p: np.ndarray, inertias: np.ndarray) -> None:
     r"""Inertia :math:`\hat I_i` of all that each joint carries, its subtree, at the world origin.
 
@@ -57,7 +57,7 @@ def composite_inertias(model: FlatModel, R: np.ndarray, p: np.ndarray, inertias:
                     inertias[parent, r, c] += inertias[j, r, c]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@counted(fastmath=FAST)
 def mass_matrix(model: FlatModel, q: np.ndarray) -> np.ndarray:
     r"""Joint-space inertia, rotors included: :math:`M_{kl} = S_k^T \hat I_k S_l` for l on the way from k to the root.
 

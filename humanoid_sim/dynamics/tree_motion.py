@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.dynamics.flat_model import (
     FREE_FLYER,
     PLANAR,
@@ -58,7 +58,7 @@ class TreeMotion(NamedTuple):
         )
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _angular(S: np.ndarray, k: int, x: float, y: float, z: float, p: np.ndarray) -> None:
     """Compute the row of a rotation about the axis (x, y, z) through the point p."""
     S[k, 0] = p[1] * z - p[2] * y
@@ -69,7 +69,7 @@ def _angular(S: np.ndarray, k: int, x: float, y: float, z: float, p: np.ndarray)
     S[k, 5] = z
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _linear(S: np.ndarray, k: int, x: float, y: float, z: float) -> None:
     """Compute the row of a translation along (x, y, z)."""
     S[k, 0] = x
@@ -78,7 +78,7 @@ def _linear(S: np.ndarray, k: int, x: float, y: float, z: float) -> None:
     S[k, 3] = S[k, 4] = S[k, 5] = 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def joint_subspaces(model: FlatModel, R: np.ndarray, p: np.ndarray, S: np.ndarray) -> None:
     """Motion subspaces of all joints in the world frame (thesis equations 2.8 and 3.50).
 
@@ -143,7 +143,7 @@ def joint_subspaces(model: FlatModel, R: np.ndarray, p: np.ndarray, S: np.ndarra
             )
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _add_motion_cross(a: np.ndarray, b_0: float, b_1: float, b_2: float, b_3: float, b_4: float, b_5: float,
                       out: np.ndarray) -> None:  # fmt: skip
     """Add the spatial cross product of a twist ``a`` with a motion vector, linear parts first (§2)."""
@@ -155,7 +155,7 @@ def _add_motion_cross(a: np.ndarray, b_0: float, b_1: float, b_2: float, b_3: fl
     out[5] += a[3] * b_4 - a[4] * b_3
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def body_twists(model: FlatModel, v: np.ndarray, motion: TreeMotion) -> None:
     """Twists, biases and curvatures of all bodies for a velocity ``v``, shape (nv,); ``motion.S`` is read."""
     S, twists, biases, curvatures = motion.S, motion.twists, motion.biases, motion.curvatures
@@ -197,7 +197,7 @@ def body_twists(model: FlatModel, v: np.ndarray, motion: TreeMotion) -> None:
             curvatures[j, r] = curvatures[parent, r] + bias[r]
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def move_tree(model: FlatModel, q: np.ndarray, v: np.ndarray, motion: TreeMotion) -> None:
     """Placements, subspaces, twists, biases and curvatures for a configuration (nq,) and a velocity (nv,)."""
     joint_placements(model, q, motion.R, motion.p)

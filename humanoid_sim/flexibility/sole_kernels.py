@@ -11,10 +11,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from humanoid_model.closest_point import closest_on_triangle
+from humanoid_model.compiling import counted
 from humanoid_sim.contact.approach import TOUCHING_GAP
 
 
@@ -66,7 +66,7 @@ class ContactsOfSole(NamedTuple):
     frames: NDArray[np.float64]
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def place_vertices(R: np.ndarray, p: np.ndarray, rest: np.ndarray, U: np.ndarray, world: np.ndarray) -> None:
     """Compute vertices of the deformed sole in the world.
 
@@ -88,7 +88,7 @@ def place_vertices(R: np.ndarray, p: np.ndarray, rest: np.ndarray, U: np.ndarray
             world[i, r] = p[r] + R[r, 0] * x + R[r, 1] * y + R[r, 2] * z
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def half_space_nodes(
     R: np.ndarray,
     world: np.ndarray,
@@ -138,7 +138,7 @@ def half_space_nodes(
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def bounds(world: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> None:
     """Smallest and largest coordinates of points, shape (k, 3), into two vectors of shape (3,)."""
     for r in range(3):
@@ -150,7 +150,7 @@ def bounds(world: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> None:
             highest[r] = max(highest[r], world[i, r])
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def speed_bounds(world: np.ndarray, twist: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
     """Bounds on how fast points of a body move.
 
@@ -183,7 +183,7 @@ def speed_bounds(world: np.ndarray, twist: np.ndarray, direction: np.ndarray) ->
     return math.sqrt(speed) + turning, max(along + turning, 0.0)
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def ball_contacts(
     world: np.ndarray,
     triangles: np.ndarray,
@@ -274,7 +274,7 @@ def ball_contacts(
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def triangle_nodes(
     world: np.ndarray,
     free: int,
@@ -350,7 +350,7 @@ def triangle_nodes(
     return max(count, first)
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def add_compliance(
     R: np.ndarray,
     S: np.ndarray,
@@ -415,7 +415,7 @@ def add_compliance(
                             W[column + s, row + r] += value
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def deform(
     R: np.ndarray,
     S: np.ndarray,
@@ -455,7 +455,7 @@ def deform(
                 U[b] += S[a, b] * F[a]
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def add_body_motion(
     operator: np.ndarray,
     bodies: np.ndarray,
@@ -510,7 +510,7 @@ def add_body_motion(
             first = end
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def ask_exact_positions(gaps: np.ndarray, told: np.ndarray, rows: np.ndarray, dt: float, v_free: np.ndarray) -> None:
     r"""Shift free normal velocities so that they ask for :math:`v_n + \phi/\delta t \ge 0`, also inside.
 
@@ -529,7 +529,7 @@ def ask_exact_positions(gaps: np.ndarray, told: np.ndarray, rows: np.ndarray, dt
         v_free[rows[c]] += (gaps[c] - max(told[c] - TOUCHING_GAP, 0.0)) / dt
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def contact_rows(
     points: np.ndarray,
     starts: np.ndarray,

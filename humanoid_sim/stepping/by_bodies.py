@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import counted
 from humanoid_sim.contact.block_nsgs import GOOD_RESIDUAL
 from humanoid_sim.contact.body_interior import body_interior
 from humanoid_sim.contact.body_newton import BodyGraph, body_newton, invert_block, order_elimination
@@ -144,7 +144,7 @@ def _solve_on_graph(
     return done
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _fill_graph(step: Step, begin: int, operator: BodyOperator, dt: float, graph: BodyGraph) -> None:
     """Write inertias and levers of free bodies, about the origins of their frames.
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from humanoid_model.compiling import plain_arguments
+from humanoid_model.compiling import counted, plain_arguments, uncounted
 from humanoid_sim.contact.block_nsgs import (
     BILATERAL,
     BOUNDED,
@@ -38,7 +37,7 @@ LOWER, UPPER, FRICTION, CLOSURE = -1, -2, -3, -4
 """In place of a contact point: what of a joint a block stands for, or a closure."""
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def leader(leaders: np.ndarray, tree: int) -> int:
     """Return the representative of the trees that a tree is joined with; paths are halved on the way."""
     while leaders[tree] != tree:
@@ -47,7 +46,7 @@ def leader(leaders: np.ndarray, tree: int) -> int:
     return tree
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _join(leaders: np.ndarray, a: int, b: int) -> None:
     if a < 0 or b < 0:
         return
@@ -58,7 +57,7 @@ def _join(leaders: np.ndarray, a: int, b: int) -> None:
         leaders[a] = b
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _tangential_speed(twists: np.ndarray, a: int, b: int, x: np.ndarray, frame: np.ndarray) -> float:
     """Speed at which body a slides on body b at a point."""
     square = 0.0
@@ -76,7 +75,7 @@ def _tangential_speed(twists: np.ndarray, a: int, b: int, x: np.ndarray, frame: 
     return math.sqrt(square)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _force_wrench(w: np.ndarray, d: np.ndarray, x: np.ndarray) -> None:
     """Compute the wrench of a unit force along d at the point x."""
     w[0], w[1], w[2] = d[0], d[1], d[2]
@@ -85,21 +84,21 @@ def _force_wrench(w: np.ndarray, d: np.ndarray, x: np.ndarray) -> None:
     w[5] = x[0] * d[1] - x[1] * d[0]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _torque_wrench(w: np.ndarray, d: np.ndarray) -> None:
     """Compute the wrench of a unit torque about d."""
     w[0] = w[1] = w[2] = 0.0
     w[3], w[4], w[5] = d[0], d[1], d[2]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def is_limited(q: float, v: float, lower: float, upper: float, dt: float) -> int:
     """Return which limits of a coordinate are near: 1 the lower, 2 the upper, 3 both."""
     reach = LIMIT_MARGIN + 2.0 * dt * abs(v)
     return (1 if q - lower < reach else 0) + (2 if upper - q < reach else 0)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def count_constraints(step: Step, m: int, dt: float) -> None:
     """Join the trees that constraints couple, and count groups, blocks, rows and entries.
 
@@ -123,11 +122,10 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
     blocks = 0
     rows = 0
     size_of = groups.iterations  # room for a number per group: at most one group per tree
-    mixed = np.full(leaders.size, pairs.has_torques[0] != 0)  # whether there are others than contacts
-    members = np.zeros(leaders.size, dtype=np.int64)
-    held = np.full(leaders.size, True)  # by joints, not a free body
-    for j in step.flight.bodies:
-        held[trees[j]] = False
+    mixed, members = groups.mixed, groups.members
+    for t in range(leaders.size):
+        mixed[t] = pairs.has_torques[0] != 0
+        members[t] = 0
     for c in range(closure_count):
         tree = trees[closures.joint_a[c]] if closures.joint_a[c] > 0 else trees[closures.joint_b[c]]
         own = 0
@@ -166,7 +164,7 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
     for t in range(leaders.size):
         g = groups.group_of_tree[leader(leaders, t)]
         if g >= 0:
-            members[g] += leaders.size + 1 if held[t] else 1
+            members[g] += 1 if groups.free[t] else leaders.size + 1
     for g in range(count):
         free = members[g] <= leaders.size
         if not mixed[g] and (size_of[g] > groups.largest[0] or (free and members[g] > groups.largest[1])):
@@ -182,7 +180,7 @@ def count_constraints(step: Step, m: int, dt: float) -> None:
 
 
 @plain_arguments
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _enter(group_of_tree: np.ndarray, sizes: np.ndarray, leader: int, count: int, rows: int) -> int:
     """Add rows to the group of a leading tree, a new one where there is none yet."""
     if group_of_tree[leader] < 0:
@@ -193,7 +191,7 @@ def _enter(group_of_tree: np.ndarray, sizes: np.ndarray, leader: int, count: int
     return count
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def collect_constraints(step: Step, m: int, dt: float) -> None:
     """Write the blocks and rows of all constraints, group by group, in each closures first, then contacts, then joints.
 
@@ -202,25 +200,40 @@ def collect_constraints(step: Step, m: int, dt: float) -> None:
         m: number of contact points.
         dt: time step [s].
     """
+    most = max(step.closures.joint_a.size, m, step.joints.lower.size)
+    members, ends = np.empty((4, most), dtype=np.int64), np.empty((3, step.groups.counts[0] + 2), dtype=np.int64)
+    _collect_constraints(step, m, dt, members, ends)
+
+
+@uncounted()
+def _collect_constraints(step: Step, m: int, dt: float, members: np.ndarray, ends: np.ndarray) -> None:
+    """:func:`collect_constraints` in this work space.
+
+    Args:
+        step: the step.
+        m: number of contact points.
+        dt: time step [s].
+        members: shape (4, most closures, contact points or coordinates).
+        ends: shape (3, groups + 2).
+    """
     model, groups, points, joints, closures = step.model, step.groups, step.points, step.joints, step.closures
     count = groups.counts[0]
     held = closures.joint_a.size
     nv = joints.lower.size
-    group_of = np.empty(max(held, m, nv), dtype=np.int64)
-    ends = np.zeros((3, count + 1), dtype=np.int64)
+    group_of, closure_order, contact_order, joint_order = members[0], members[1], members[2], members[3]
     for c in range(held):
         joint = closures.joint_a[c] if closures.joint_a[c] > 0 else closures.joint_b[c]
         group_of[c] = groups.group_of_tree[leader(groups.leaders, model.trees[joint])]
-    closure_order = _sorted_by_group(group_of, held, ends[0])
+    _sort_by_group(group_of, held, ends[0], closure_order)
     for i in range(m):
         joint = points.joint_a[i] if points.joint_a[i] > 0 else points.joint_b[i]
         group_of[i] = groups.group_of_tree[leader(groups.leaders, model.trees[joint])]
-    contact_order = _sorted_by_group(group_of, m, ends[1])
+    _sort_by_group(group_of, m, ends[1], contact_order)
     for k in range(nv):
         group_of[k] = -1
         if joints.dry_friction[k] > 0.0 or joints.lower[k] != -np.inf or joints.upper[k] != np.inf:
             group_of[k] = groups.group_of_tree[leader(groups.leaders, model.trees[model.dof_joint[k]])]
-    joint_order = _sorted_by_group(group_of, nv, ends[2])
+    _sort_by_group(group_of, nv, ends[2], joint_order)
     block = 0
     row = 0
     for g in range(count):
@@ -235,32 +248,31 @@ def collect_constraints(step: Step, m: int, dt: float) -> None:
     groups.blocks[count] = block
 
 
-@njit(cache=True, error_model="numpy")
-def _sorted_by_group(group_of: np.ndarray, size: int, ends: np.ndarray) -> np.ndarray:
+@uncounted()
+def _sort_by_group(group_of: np.ndarray, size: int, ends: np.ndarray, order: np.ndarray) -> None:
     """Members by group, in their order within each; those of group -1 are left out.
 
     Args:
         group_of: group of each member, the first ``size`` count.
         size: number of members.
-        ends: receives where each group begins and the last one ends, zero before, shape (groups + 1,).
+        ends: receives where each group begins and the last one ends, and a number more, shape (groups + 2,).
+        order: receives the members.
     """
-    count = ends.size - 1
+    for g in range(ends.size):
+        ends[g] = 0
     for member in range(size):
         if group_of[member] >= 0:
-            ends[group_of[member] + 1] += 1
-    for g in range(count):
-        ends[g + 1] += ends[g]
-    order = np.empty(ends[count], dtype=np.int64)
-    fill = ends.copy()
-    for member in range(size):
+            ends[group_of[member] + 2] += 1
+    for g in range(2, ends.size):
+        ends[g] += ends[g - 1]
+    for member in range(size):  # ends[g + 1] is the next place of group g, and where it ends when all have theirs
         g = group_of[member]
         if g >= 0:
-            order[fill[g]] = member
-            fill[g] += 1
-    return order
+            order[ends[g + 1]] = member
+            ends[g + 1] += 1
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _write_contacts(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
     """Return blocks of some contact points; returns the next block and row."""
     points, pairs, motion, blocks, rows = step.points, step.pairs, step.motion, step.blocks, step.rows
@@ -338,7 +350,7 @@ def _write_contacts(step: Step, order: np.ndarray, block: int, row: int, dt: flo
     return block, row
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def midpoint_shift(
     twists: np.ndarray, curvatures: np.ndarray, a: int, b: int, x: np.ndarray, d: np.ndarray, dt: float
 ) -> float:
@@ -365,7 +377,7 @@ def midpoint_shift(
     return 0.5 * dt * along
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _closure_shift(
     motion: TreeMotion, a: int, b: int, x: np.ndarray, d: np.ndarray, linear: bool, dt: float
 ) -> float:
@@ -389,7 +401,7 @@ def _closure_shift(
     )
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _write_joints(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
     """Return blocks of the limits and the dry friction of some coordinates; returns the next block and row."""
     joints, state, blocks, rows = step.joints, step.state, step.blocks, step.rows
@@ -432,7 +444,7 @@ def _write_joints(step: Step, order: np.ndarray, block: int, row: int, dt: float
 
 
 @plain_arguments
-@njit(cache=True, error_model="numpy")
+@counted()
 def _write_closures(step: Step, order: np.ndarray, block: int, row: int, dt: float) -> tuple[int, int]:
     """Return rows of some closures, which pull their two frames together; returns the next block and row."""
     closures, motion, blocks, rows = step.closures, step.motion, step.blocks, step.rows

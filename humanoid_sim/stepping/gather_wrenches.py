@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.stepping.step_data import PushArrays, Step
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def gather_wrenches(step: Step) -> None:
     """Sum the wrenches of a step up by joint, at the world origin, with the bodies where they are at its start."""
     pushes, total, motion = step.pushes, step.state.wrenches, step.motion
@@ -31,7 +30,7 @@ def gather_wrenches(step: Step) -> None:
         total[j, 5] += x * values[4] - y * values[3]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def end_wrenches(pushes: PushArrays) -> None:
     """Let go of what doesn't act in the next step."""
     counts = pushes.counts

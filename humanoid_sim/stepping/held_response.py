@@ -11,9 +11,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from humanoid_model.compiling import counted
 from humanoid_sim.contact.approach import PENETRATION_SLOP, approach_shift, correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, DAMPER, ROLL, UNILATERAL
 from humanoid_sim.detection.detection_record import DetectionRecord, recorded_contacts
@@ -93,7 +93,7 @@ class HeldResponses(NamedTuple):
     W: NDArray[np.float64]
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def hold(step: Step, dt: float, max_iterations: int) -> HeldConstraints:
     """Return the constraints of the step that was just made."""
     blocks, groups, rows = step.blocks, step.groups, step.rows
@@ -123,7 +123,7 @@ def hold(step: Step, dt: float, max_iterations: int) -> HeldConstraints:
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _find_blocks(step: Step, held: HeldConstraints, places: np.ndarray) -> bool:
     """Find the held blocks among those of the step; whether all that carry a force are there."""
     blocks, found_all = step.blocks, True
@@ -146,7 +146,7 @@ def _find_blocks(step: Step, held: HeldConstraints, places: np.ndarray) -> bool:
     return found_all
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _align_tangents(step: Step, held: HeldConstraints, places: np.ndarray) -> None:
     """Turn the tangential rows of the held blocks to where they were: those of the step jump where normals turn."""
     blocks, wrenches = step.blocks, step.rows.wrenches
@@ -165,7 +165,7 @@ def _align_tangents(step: Step, held: HeldConstraints, places: np.ndarray) -> No
         blocks.shifts[row], blocks.shifts[row + 1] = c * s_1 + s * s_2, c * s_2 - s * s_1
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _shift(step: Step, held: HeldConstraints, i: int, b: int, dt: float) -> float:
     """Shift of the first row of a held block, block ``b`` now, on the branch on which it was solved."""
     blocks, old = step.blocks, held.shifts[held.starts[i]]
@@ -179,7 +179,7 @@ def _shift(step: Step, held: HeldConstraints, i: int, b: int, dt: float) -> floa
     return approach_shift(block_gap(step, b), 0.0, 0.0, 0.0, np.inf, dt)
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _push(step: Step, held: HeldConstraints, places: np.ndarray, dt: float, v: np.ndarray) -> None:
     """Add what the held forces, of both sorts, change in velocities, shape (2, nv)."""
     forces = np.zeros(step.groups.counts[2])
@@ -193,7 +193,7 @@ def _push(step: Step, held: HeldConstraints, places: np.ndarray, dt: float, v: n
             apply_constraint_forces(step, forces, dt, v[part])
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _see(
     step: Step, held: HeldConstraints, places: np.ndarray, dt: float, v: np.ndarray, u: np.ndarray
 ) -> None:
@@ -214,7 +214,7 @@ def _see(
                 u[part, held.starts[i] + n] = row_velocity(step.rows, row, twists, v[part]) + shift
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _move_on(step: Step, dt: float) -> None:
     """Velocity without constraint forces, gyroscopic terms explicit, at the configuration that is there."""
     state, joints = step.state, step.joints
@@ -225,7 +225,7 @@ def _move_on(step: Step, dt: float) -> None:
         state.v_free[k] = state.v[k] + dt * state.rate[k]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@counted(nogil=True)
 def held_responses(
     step: Step,
     detection: DetectionRecord,

@@ -9,8 +9,8 @@ part; servos, springs, damping, dry friction and compliant contacts don't. Impac
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import counted
 from humanoid_sim.contact.approach import PENETRATION_SLOP, TOUCHING_GAP
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
@@ -27,7 +27,7 @@ _COMPLIANCE = 5
 """Place of the normal compliance among the properties of a pair."""
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _approach(step: Step, i: int) -> float:
     """Return the normal velocity of a contact point, negative where the bodies approach."""
     points, twists = step.points, step.motion.twists
@@ -41,19 +41,19 @@ def _approach(step: Step, i: int) -> float:
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _kept_speed(gap: float, dt: float) -> float:
     """Approach speed that closes a gap within the step and no more."""
     return max(gap - TOUCHING_GAP, 0.0) / dt
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _strikes(gap: float, v: float, impact_speed: float, dt: float) -> bool:
     """Return whether a contact arrives within the step faster than what counts as an impact."""
     return v < -impact_speed and v + _kept_speed(gap, dt) < -_EXCESS_SPEED
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def anything_strikes(step: Step, rigid: int, dt: float, impact_speed: float) -> bool:
     """Return whether any of the first ``rigid`` contact points has an impact.
 
@@ -72,7 +72,7 @@ def anything_strikes(step: Step, rigid: int, dt: float, impact_speed: float) -> 
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def build_bare_inertia(step: Step, no_efforts: np.ndarray, no_wrenches: np.ndarray) -> None:
     """Articulated inertias of bodies and rotors alone, without what implicit servos add; the free motion makes its own.
 
@@ -86,7 +86,7 @@ def build_bare_inertia(step: Step, no_efforts: np.ndarray, no_wrenches: np.ndarr
     )
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def take_rows(
     step: Step, group: int, rigid: int, dt: float, impact_speed: float, rows: ConstraintRows, blocks: np.ndarray,
     v: np.ndarray, restitution: np.ndarray, kept: np.ndarray,
@@ -162,7 +162,7 @@ def take_rows(
     return (loops, count) if strikes else (0, 0)
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def impact_operator(step: Step, rows: ConstraintRows, count: int) -> np.ndarray:
     r""":math:`\Lambda = J M^{-1} J^T` of the rows that take part, shape (count, count)."""
     Lambda = np.zeros((count, count))
@@ -173,7 +173,7 @@ def impact_operator(step: Step, rows: ConstraintRows, count: int) -> np.ndarray:
     return Lambda
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def add_impulses(rows: ConstraintRows, impulses: np.ndarray, wrenches: np.ndarray, thrusts: np.ndarray) -> None:
     """Add the impulses of rows to those on the bodies, shape (njoints, 6), and on the coordinates, shape (nv,)."""
     for row in range(impulses.size):
@@ -186,7 +186,7 @@ def add_impulses(rows: ConstraintRows, impulses: np.ndarray, wrenches: np.ndarra
             wrenches[rows.joint_b[row], r] -= rows.wrenches[row, r] * p
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def change_velocity(step: Step, wrenches: np.ndarray, thrusts: np.ndarray) -> None:
     r"""Joint velocities after the impact, :math:`\dot q^+ = \dot q^- + M^{-1} J^T p` (thesis equation 3.9), and twists.
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import uncounted
 from humanoid_sim.dynamics.flat_model import FREE_FLYER, PLANAR, SPHERICAL, FlatModel
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _turn(q: np.ndarray, x: float, y: float, z: float, out: np.ndarray) -> None:
     """Quaternion (x, y, z, w) turned by a rotation vector in its own frame, of unit length."""
     angle = math.sqrt(x * x + y * y + z * z)
@@ -28,7 +28,7 @@ def _turn(q: np.ndarray, x: float, y: float, z: float, out: np.ndarray) -> None:
     out[0], out[1], out[2], out[3] = norm * r_0, norm * r_1, norm * r_2, norm * r_3
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _shift(q: np.ndarray, v: np.ndarray, dt: float, out: np.ndarray) -> None:
     """Position of a free-flyer: its velocity is constant in its own turning frame (exponential map of SE(3))."""
     w_0, w_1, w_2 = dt * v[3], dt * v[4], dt * v[5]
@@ -52,7 +52,7 @@ def _shift(q: np.ndarray, v: np.ndarray, dt: float, out: np.ndarray) -> None:
     out[2] = q[2] + s_2 + w * t_2 + x * t_1 - y * t_0
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def integrate(model: FlatModel, q: np.ndarray, v: np.ndarray, dt: float, out: np.ndarray) -> None:
     """Compute the configuration after a time at a constant velocity, as ``pinocchio.integrate(model, q, dt * v)``.
 

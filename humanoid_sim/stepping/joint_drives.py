@@ -19,13 +19,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import uncounted
 from humanoid_sim.dynamics.flat_model import PLANAR, SPHERICAL, FlatModel
 from humanoid_sim.stepping.step_data import JointArrays
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def rotation_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """Rotation vector of the rotation from quaternion ``a`` to quaternion ``b``, both x, y, z, w, in the frame of a."""
     w = a[3] * b[3] + a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -42,7 +42,7 @@ def rotation_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     out[2] = factor * z
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def position_errors(model: FlatModel, q: np.ndarray, joints: JointArrays) -> None:
     """Targets minus positions in the tangent space; free-flying and planar joints have no drive and get zero."""
     target, error = joints.q_target, joints.error
@@ -59,7 +59,7 @@ def position_errors(model: FlatModel, q: np.ndarray, joints: JointArrays) -> Non
                 error[k + r] = target[i + r] - q[i + r]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def joint_loads(armature: np.ndarray, v: np.ndarray, joints: JointArrays, dt: float) -> None:
     """Efforts for an unchanged velocity, and the diagonal that the drives add to the inertia.
 
@@ -87,7 +87,7 @@ def joint_loads(armature: np.ndarray, v: np.ndarray, joints: JointArrays, dt: fl
         joints.own_inertia[k] = armature[k] + dt * diagonal
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def drive_efforts(v: np.ndarray, joints: JointArrays, dt: float) -> bool:
     """Return efforts of the actuators for the velocity at the end of the step, and which of them saturate.
 

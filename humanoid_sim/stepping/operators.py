@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.contact.block_nsgs import BILATERAL
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
@@ -28,7 +28,7 @@ DELASSUS_METHODS = {
 """Ways to the operator (specification 000 §11): the thesis' three, or per tree the cheaper of the last two."""
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def gather_bodies(step: Step) -> None:
     """List the bodies that wrench rows act on, tree by tree, and what room their operators need.
 
@@ -69,7 +69,7 @@ def gather_bodies(step: Step) -> None:
     groups.counts[4] = entries
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def build_operators(step: Step, method: int, dt: float) -> None:
     r"""Operators :math:`W = \delta t\,J H^{-1} J^T` plus compliance of all groups, into ``groups.W``.
 
@@ -116,22 +116,23 @@ def build_operators(step: Step, method: int, dt: float) -> None:
         if groups.offsets[g] < 0:
             continue
         W = groups.W[groups.offsets[g] : groups.offsets[g] + n * n].reshape(n, n)
-        columns = np.empty(n, dtype=np.bool_)
-        efforts = False
-        for r in range(n):
-            columns[r] = method == UNIT_FORCES or rows.dofs[begin + r] >= 0
-            efforts = efforts or columns[r]
+        efforts = method == UNIT_FORCES
+        for row in range(begin, end):
+            efforts = efforts or rows.dofs[row] >= 0
         if method != UNIT_FORCES:
             trees = TreeOperators(model.trees, groups.place, groups.sizes, groups.omega_offsets, groups.omega)
             project(rows, blocks.starts, first, last, trees, dt, groups.reach, W)
         if efforts:
+            columns = np.empty(n, dtype=np.bool_)
+            for r in range(n):
+                columns[r] = method == UNIT_FORCES or rows.dofs[begin + r] >= 0
             unit_forces(model, S, articulated, rows, begin, end, columns, dt, groups.marks, W)
         for r in range(n):
             W[r, r] += blocks.compliance[begin + r]
             blocks.diagonal[begin + r] = W[r, r]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def closure_rows(step: Step, group: int) -> int:
     """Return the number of rows of closures, which come first in a group."""
     groups, blocks = step.groups, step.blocks
@@ -141,7 +142,7 @@ def closure_rows(step: Step, group: int) -> int:
     return blocks.starts[block] - blocks.starts[groups.blocks[group]]
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def eliminate_closures(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
     r"""Schur complement of the first ``count`` rows, in place: what the others feel when those don't move.
 
@@ -177,7 +178,7 @@ def eliminate_closures(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
             W[c, r] = W[r, c]
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def closure_forces(W: np.ndarray, v_free: np.ndarray, count: int, f: np.ndarray) -> None:
     r"""Compute forces of the closures once the others are known: :math:`f_b = -W_{bb}^{-1}(v_b + W_{bu} f_u)`.
 

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import uncounted
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, ROLL, SPIN
 from humanoid_sim.dynamics.articulated_body import force_response
 from humanoid_sim.stepping.constraints import FRICTION, LOWER
 from humanoid_sim.stepping.step_data import Step
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def gather_reactions(step: Step, forces: np.ndarray) -> None:
     """Wrenches on the bodies and efforts on the coordinates of the forces of all rows, shape (rows,)."""
     rows, state = step.rows, step.state
@@ -36,7 +36,7 @@ def gather_reactions(step: Step, forces: np.ndarray) -> None:
             reactions[b, r] -= value
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def apply_constraint_forces(step: Step, forces: np.ndarray, dt: float, v: np.ndarray) -> None:
     r"""Add :math:`\delta t\,H^{-1} J^T f` to a velocity, for all coordinates of all trees (thesis equation 3.20).
 
@@ -55,7 +55,7 @@ def apply_constraint_forces(step: Step, forces: np.ndarray, dt: float, v: np.nda
         v[k] += dt * state.rate[k]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def remember_forces(step: Step, m: int) -> None:
     """Keep the forces for the next step's start and give those of contacts to their points, the first ``m``."""
     blocks, memory, points = step.blocks, step.memory, step.points
@@ -103,7 +103,7 @@ def remember_forces(step: Step, m: int) -> None:
             memory.joints[place, LOWER - i] = blocks.forces[first]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def first_not_finite(v: np.ndarray) -> int:
     """Return the index of the first entry that is infinite or not a number, -1 if there is none."""
     for k in range(v.size):
@@ -112,7 +112,7 @@ def first_not_finite(v: np.ndarray) -> int:
     return -1
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def give_up(step: Step) -> None:
     """Take back what a step that ends in infinity or in no number at all has decided for the next one."""
     for k in range(step.state.saturated.size):

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from humanoid_model.compiling import uncounted
 from humanoid_sim.detection.detection_record import DetectionRecord
 from humanoid_sim.stepping.run_steps import DONE, run_steps
 from humanoid_sim.stepping.step_data import Step
@@ -51,7 +51,7 @@ class RollRecord(NamedTuple):
     wrenches: NDArray[np.float64]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def control(step: Step, controls: RollControls, i: int) -> None:
     """Give the drives what the controls say for step ``i``."""
     joints, with_rates = step.joints, controls.rates.shape[1] > 0
@@ -64,7 +64,7 @@ def control(step: Step, controls: RollControls, i: int) -> None:
             joints.v_target[k] = controls.rates[i, n] if with_rates else 0.0
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@uncounted(nogil=True)
 def roll(
     step: Step,
     detection: DetectionRecord,

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import uncounted
 from humanoid_sim.contact.approach import approach_shift
 from humanoid_sim.contact.block_nsgs import CONTACT
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
@@ -13,7 +13,7 @@ from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.stepping.step_data import Step
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def body_velocities(model: FlatModel, S: np.ndarray, v: np.ndarray, twists: np.ndarray) -> None:
     """Compute twists of all bodies, shape (njoints, 6), for a velocity ``v``, shape (nv,)."""
     for r in range(6):
@@ -29,7 +29,7 @@ def body_velocities(model: FlatModel, S: np.ndarray, v: np.ndarray, twists: np.n
                 twists[j, r] += S[k, r] * rate
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def row_velocity(rows: ConstraintRows, row: int, twists: np.ndarray, v: np.ndarray) -> float:
     """Velocity along one row, of the twists of all bodies and the velocity that they come from."""
     if rows.dofs[row] >= 0:
@@ -42,7 +42,7 @@ def row_velocity(rows: ConstraintRows, row: int, twists: np.ndarray, v: np.ndarr
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def free_velocities(step: Step, dt: float, impact_speed: float) -> None:
     r"""Shifted free velocities of all rows, so that each law reads as if it began at zero.
 
@@ -68,7 +68,7 @@ def free_velocities(step: Step, dt: float, impact_speed: float) -> None:
             blocks.v_free[row] += blocks.shifts[row]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _project_free_velocity(step: Step) -> None:
     """Velocities along all rows without constraint forces and without shifts."""
     twists = step.articulated.accelerations  # free until the forces are applied
@@ -77,7 +77,7 @@ def _project_free_velocity(step: Step) -> None:
         step.blocks.v_free[row] = row_velocity(step.rows, row, twists, step.state.v_free)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def keep_velocities(step: Step) -> None:
     """Free velocities of all rows with the shifts that they have."""
     _project_free_velocity(step)

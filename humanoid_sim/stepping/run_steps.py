@@ -21,7 +21,7 @@ DYNAMICS, DETECTION, ASSEMBLY = 1, 2, 3
 """Places of the stages in the times, see :data:`~humanoid_sim.profile.STAGES`."""
 
 
-@apart(error_model="numpy", nogil=True)  # other threads answer meanwhile
+@apart(error_model="numpy", _nrt=False, nogil=True)  # other threads answer meanwhile
 def run_steps(
     step: Step, record: DetectionRecord, q: np.ndarray, v: np.ndarray, steps: int, settings: StepSettings
 ) -> tuple[int, int]:

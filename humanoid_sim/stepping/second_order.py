@@ -18,9 +18,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.contact.block_nsgs import CONTACT
 from humanoid_sim.dynamics.articulated_body import biased_acceleration
 from humanoid_sim.dynamics.flat_model import SPHERICAL, TRANSLATION, FlatModel
@@ -62,7 +62,7 @@ def free_bodies(model: FlatModel, closed: np.ndarray) -> tuple[np.ndarray, np.nd
     return np.array(bodies, dtype=np.int64), rest.astype(np.int64)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def turning(step: Step) -> float:
     """Return the largest angular velocity of what isn't a free body, at the start of the step [rad/s]."""
     square = 0.0
@@ -72,7 +72,7 @@ def turning(step: Step) -> float:
     return math.sqrt(square)
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def refine(step: Step, dt: float) -> None:
     """Let the gyroscopic forces be those of the mean velocity of the step; ``state.v_free`` is changed."""
     state, flight, middle = step.state, step.flight, step.middle
@@ -94,7 +94,7 @@ def refine(step: Step, dt: float) -> None:
             break
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _turned(x: float, y: float, z: float, p: np.ndarray, out: np.ndarray) -> None:
     """Turn a vector p by the rotation vector (x, y, z)."""
     square = x * x + y * y + z * z
@@ -109,7 +109,7 @@ def _turned(x: float, y: float, z: float, p: np.ndarray, out: np.ndarray) -> Non
     out[2] = p[2] + s * a_2 + c * (x * a_1 - y * a_0)
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _spin(inertia: np.ndarray, before: np.ndarray, momentum: np.ndarray, dt: float, after: np.ndarray) -> None:
     r"""Solve :math:`\exp(\tfrac{\delta t}{2}(\Omega + \Omega^+)) I \Omega^+ = h` for the angular velocity at the end.
 
@@ -152,7 +152,7 @@ def _spin(inertia: np.ndarray, before: np.ndarray, momentum: np.ndarray, dt: flo
             break
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _is_driven(joints: JointArrays, first: int) -> bool:
     """Whether efforts, springs or damping of its own act on a free body, whose coordinates begin here."""
     acts = False
@@ -215,7 +215,7 @@ def fly(step: Step, dt: float) -> None:
             state.v_free[first + r] = start + change - R[r, 0] * after[0] - R[r, 1] * after[1] - R[r, 2] * after[2]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _bounces(step: Step, group: int) -> bool:
     """Whether restitution acts on a contact of a group: its shift is that of Newton's law."""
     blocks = step.blocks
@@ -226,7 +226,7 @@ def _bounces(step: Step, group: int) -> bool:
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _mean_share(step: Step, group: int, dt: float) -> float:
     """Return how far free bodies of a group in which something bounces move with the mean of both velocities, 0 to 1.
 
@@ -247,7 +247,7 @@ def _mean_share(step: Step, group: int, dt: float) -> float:
     return max(share, 0.0)
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def displacement_velocity(step: Step, velocity: np.ndarray, dt: float) -> np.ndarray:
     """Return the velocity by which the configuration moves.
 
@@ -277,7 +277,7 @@ def displacement_velocity(step: Step, velocity: np.ndarray, dt: float) -> np.nda
     return moving
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def remember_pull(step: Step) -> None:
     """Keep what the forces of loops changed in the velocity, for the mean velocity of the next step."""
     loops, state, pull = step.closures.joint_a.size, step.state, step.flight.pull

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from humanoid_model.compiling import plain_arguments
+from humanoid_model.compiling import counted, plain_arguments, uncounted
 from humanoid_sim.contact.approach import correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.clock import seconds
@@ -25,7 +24,7 @@ _REBOUND_BISECTIONS = 8
 
 
 @plain_arguments
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def solve_group(
     step: Step, group: int, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray, eliminated: bool,
     settings: SolverSettings, may_bounce: bool,
@@ -93,9 +92,9 @@ def solve_group(
             blocks.velocities[r] = 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def _operator(step: Step, group: int) -> np.ndarray:
-    """Operator of a group, shape (n, n); (0, 0) where it has none."""
+    """Operator of a group, shape (n, n); (0, 0) where it has none. Nobody owns it: it isn't counted either."""
     groups, starts = step.groups, step.blocks.starts
     offset = groups.offsets[group]
     n = starts[groups.blocks[group + 1]] - starts[groups.blocks[group]]
@@ -104,12 +103,36 @@ def _operator(step: Step, group: int) -> np.ndarray:
     return groups.W[offset : offset + n * n].reshape(n, n)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _solve_rows(
     step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
     settings: SolverSettings,
 ) -> int:  # fmt: skip
     """Solve the rows behind the first ``held``, those of eliminated closures; returns the iterations."""
+    if held > 0:
+        return int(_solve_behind(step, group, held, W, v_free, forces, parameters, settings))
+    return int(_solve_own(step, group, 0, W, v_free, forces, parameters, settings))
+
+
+@counted()
+def _solve_behind(
+    step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
+    settings: SolverSettings,
+) -> int:  # fmt: skip
+    """:func:`_solve_rows` where there are such rows."""
+    own = np.empty((W.shape[0] - held, W.shape[0] - held))
+    for r in range(own.shape[0]):
+        for c in range(own.shape[0]):
+            own[r, c] = W[held + r, held + c]
+    return int(_solve_own(step, group, held, own, v_free, forces, parameters, settings))
+
+
+@uncounted()
+def _solve_own(
+    step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
+    settings: SolverSettings,
+) -> int:  # fmt: skip
+    """:func:`_solve_rows` with the operator of these rows."""
     groups, blocks = step.groups, step.blocks
     tolerance, max_iterations, deadline = settings.tolerance, settings.max_iterations, settings.deadline
     first, last = groups.blocks[group], groups.blocks[group + 1]
@@ -117,14 +140,8 @@ def _solve_rows(
     f, v, free = forces[begin:end], blocks.velocities[begin:end], v_free[begin:end]
     if groups.offsets[group] < 0:
         return int(solve_by_bodies(step, group, free, f, settings))
-    if held > 0:
-        own = np.empty((end - begin, end - begin))
-        for r in range(end - begin):
-            for c in range(end - begin):
-                own[r, c] = W[held + r, held + c]
-        W = own
-        while first < last and blocks.kinds[first] == BILATERAL:
-            first += 1
+    while first < last and blocks.kinds[first] == BILATERAL:
+        first += 1
     kinds = blocks.kinds[first:last]
     if settings.newton and _only_contacts(kinds):
         return int(
@@ -132,24 +149,40 @@ def _solve_rows(
                 W, free, parameters[first:last], f, tolerance, max_iterations, v, groups.residuals[group], deadline
             )
         )
+    return int(_solve_blocks(step, group, held, W, v_free, forces, parameters, settings))
+
+
+@counted()
+def _solve_blocks(
+    step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
+    settings: SolverSettings,
+) -> int:  # fmt: skip
+    """:func:`_solve_own` where there are others than contacts."""
+    groups, blocks = step.groups, step.blocks
+    tolerance, max_iterations, deadline = settings.tolerance, settings.max_iterations, settings.deadline
+    first, last = groups.blocks[group], groups.blocks[group + 1]
+    begin, end = blocks.starts[first] + held, blocks.starts[last]
+    while first < last and blocks.kinds[first] == BILATERAL:
+        first += 1
+    f, v, kinds = forces[begin:end], blocks.velocities[begin:end], blocks.kinds[first:last]
+    residuals = groups.residuals[group]
     problem = BlockProblem(
-        W, free, blocks.starts[first : last + 1] - begin, kinds, parameters[first:last],
+        W, v_free[begin:end], blocks.starts[first : last + 1] - begin, kinds, parameters[first:last],
         blocks.parents[first:last] - first,
     )  # fmt: skip
-    residuals = groups.residuals[group]
     if settings.newton and has_scalars_and_contacts_alone(kinds):
         return int(scalar_active_set(problem, f, tolerance, max_iterations, v, residuals, deadline))
     return int(block_nsgs(problem, f, tolerance, max_iterations, v, residuals, deadline))
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _leaves(blocks: BlockArrays, block: int) -> bool:
     """Return whether a block is a contact that bounces: a compliant one is shifted back by what it has yielded."""
     row = blocks.starts[block]
     return bool(blocks.kinds[block] == CONTACT and blocks.shifts[row] < 0.0 and blocks.compliance[row] == 0.0)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _bounces(step: Step, group: int) -> bool:
     """Return whether a contact of the group bounces."""
     found = False
@@ -158,7 +191,7 @@ def _bounces(step: Step, group: int) -> bool:
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def rebound(step: Step, group: int, v_free: np.ndarray, change: float) -> None:
     """Change the part of their rebound that the contacts of a group get; at first it is 1."""
     blocks = step.blocks
@@ -167,7 +200,7 @@ def rebound(step: Step, group: int, v_free: np.ndarray, change: float) -> None:
             v_free[blocks.starts[block]] += change * blocks.shifts[blocks.starts[block]]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def constraint_work(
     step: Step, group: int, held: int, share: float, forces: np.ndarray, dt: float
 ) -> float:
@@ -216,7 +249,7 @@ def constraint_work(
     return dt * work if work > 1e-9 * scale else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _reduce_velocities(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
     """Compute what :func:`eliminate_closures` does to the velocities, with an operator that has been through it."""
     for k in range(count):
@@ -225,7 +258,7 @@ def _reduce_velocities(W: np.ndarray, v_free: np.ndarray, count: int) -> None:
             v_free[r] -= W[r, k] * v_free[k]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _only_contacts(kinds: np.ndarray) -> bool:
     only = True
     for kind in kinds:
@@ -233,7 +266,7 @@ def _only_contacts(kinds: np.ndarray) -> bool:
     return only
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def solve_all(step: Step, settings: SolverSettings) -> None:
     """Solve all groups; forces, velocities, residuals and iterations are written.
 
@@ -255,7 +288,7 @@ def solve_all(step: Step, settings: SolverSettings) -> None:
         solve_group(step, group, blocks.v_free, blocks.forces, blocks.parameters, False, share, True)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def still_solved(step: Step, tolerance: float) -> bool:
     """Return whether the forces of the last step solve this one's problems: things at rest need no operators.
 
@@ -274,11 +307,9 @@ def still_solved(step: Step, tolerance: float) -> bool:
         blocks.velocities[row] = v + blocks.shifts[row] + blocks.compliance[row] * blocks.forces[row]
     for group in range(groups.counts[0]):
         first, last = groups.blocks[group], groups.blocks[group + 1]
-        begin, end = blocks.starts[first], blocks.starts[last]
         residual = block_natural_map(
-            blocks.diagonal[begin:end], blocks.v_free[begin:end], blocks.starts[first : last + 1] - begin,
-            blocks.kinds[first:last], blocks.parameters[first:last], blocks.parents[first:last] - first,
-            blocks.forces[begin:end], blocks.velocities[begin:end],
+            blocks.diagonal, blocks.v_free, blocks.starts[first : last + 1], blocks.kinds[first:last],
+            blocks.parameters[first:last], blocks.parents[first:last], blocks.forces, blocks.velocities, first,
         )  # fmt: skip
         if not residual <= tolerance:
             return False
@@ -288,7 +319,7 @@ def still_solved(step: Step, tolerance: float) -> bool:
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def may_be_at_rest(step: Step) -> bool:
     """Return whether the last step needed no iteration and had the same constraints, none of them loops."""
     groups, blocks = step.groups, step.blocks
@@ -300,7 +331,7 @@ def may_be_at_rest(step: Step) -> bool:
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def remember_rest(step: Step) -> None:
     """Note for the next step whether this one's forces needed no iteration."""
     groups = step.groups
@@ -310,7 +341,7 @@ def remember_rest(step: Step) -> None:
             groups.was_solved[0] = -1
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def block_gap(step: Step, block: int) -> float:
     """Distance of a contact, or of a joint to its limit; a compliant contact may sink by what its force makes of it."""
     blocks = step.blocks
@@ -323,7 +354,7 @@ def block_gap(step: Step, block: int) -> float:
     return float(q - step.joints.lower[k] if blocks.points[block] == LOWER else step.joints.upper[k] - q)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def is_penetrating(step: Step, dt: float) -> bool:
     """Return whether :func:`correction_forces` has anything to correct."""
     for block in range(step.groups.counts[1]):
@@ -333,7 +364,7 @@ def is_penetrating(step: Step, dt: float) -> bool:
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@counted()
 def correction_forces(
     step: Step, dt: float, max_iterations: int, deadline: float, wanted: np.ndarray, forces: np.ndarray
 ) -> bool:

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.dynamics.articulated_body import articulated_body
 from humanoid_sim.dynamics.tree_motion import move_tree
@@ -39,7 +39,7 @@ NO_ROOM, NO_OPERATOR_ROOM = -2, -3
 """What :func:`advance` returns where arrays have to grow."""
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def move(step: Step, q: np.ndarray, v: np.ndarray) -> None:
     """Take a state, move all bodies to it and the targets of joints that mimic others to where those are."""
     state, joints = step.state, step.joints
@@ -56,7 +56,7 @@ def move(step: Step, q: np.ndarray, v: np.ndarray) -> None:
     position_errors(step.model, state.q, joints)
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def free_motion(step: Step, dt: float) -> None:
     """Velocity at the end of the step without constraint forces, by the articulated-body recursion."""
     state, joints = step.state, step.joints
@@ -71,7 +71,7 @@ def free_motion(step: Step, dt: float) -> None:
         fly(step, dt)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def begin(step: Step, q: np.ndarray, v: np.ndarray, dt: float) -> None:
     """:func:`move`, the wrenches that act and :func:`free_motion` in one call."""
     move(step, q, v)
@@ -79,7 +79,7 @@ def begin(step: Step, q: np.ndarray, v: np.ndarray, dt: float) -> None:
     free_motion(step, dt)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def room(step: Step, m: int, dt: float) -> bool:
     """Count what the constraints of ``m`` contact points need; whether there is room for it."""
     count_constraints(step, m, dt)
@@ -91,7 +91,7 @@ def room(step: Step, m: int, dt: float) -> bool:
     )
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def constrain(step: Step, m: int, dt: float) -> bool:
     """Write all constraints and list the bodies that they act on; whether there is room for their operators."""
     collect_constraints(step, m, dt)
@@ -103,14 +103,14 @@ def constrain(step: Step, m: int, dt: float) -> bool:
     return bool(groups.counts[4] <= groups.omega.shape[0] and 2 * largest <= groups.reach.shape[0])
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def pose_problems(step: Step, method: int, dt: float, impact_speed: float) -> None:
     """Free velocities and operators of all groups."""
     free_velocities(step, dt, impact_speed)
     build_operators(step, method, dt)
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def respond(step: Step, dt: float) -> bool:
     """Velocity at the end under the constraint forces; whether other actuators saturate than was assumed."""
     state = step.state
@@ -134,12 +134,12 @@ def finish(step: Step, m: int, dt: float, max_iterations: int, deadline: float, 
     if wrong < 0:
         rows = groups.counts[2]
         velocity = state.v_new
-        if rows > 0 and may_have_sunk:
+        if rows > 0 and may_have_sunk and is_penetrating(step, dt):
             wanted, forces = np.empty(rows), np.empty(rows)
-            if correction_forces(step, dt, max_iterations, deadline, wanted, forces):
-                velocity = state.v_new.copy()
-                apply_constraint_forces(step, forces, dt, velocity)
-                gather_reactions(step, step.blocks.forces)
+            correction_forces(step, dt, max_iterations, deadline, wanted, forces)
+            velocity = state.v_new.copy()
+            apply_constraint_forces(step, forces, dt, velocity)
+            gather_reactions(step, step.blocks.forces)
         integrate(step.model, state.q, displacement_velocity(step, velocity, dt), dt, state.q_new)
         wrong = first_not_finite(state.q_new)
         if wrong >= 0:
@@ -152,7 +152,7 @@ def finish(step: Step, m: int, dt: float, max_iterations: int, deadline: float, 
     return -1
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def advance(
     step: Step,
     m: int,

@@ -2,25 +2,21 @@
 """All arrays of a step as one object that compiled functions take at the price of a pointer.
 
 A compiled function spends about a tenth of a microsecond on each array that it is handed: a step would lose as much
-    time
-on its arguments as on its work. Here the arrays are handed over once.
+time on its arguments as on its work. Here the arrays are handed over once.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba import njit, types
-from numba.experimental import structref
 from numpy.typing import NDArray
 
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
-from humanoid_sim.world.borrowed_arrays import borrowed_words, record_of_words
+from humanoid_sim.world.borrowed_arrays import BorrowedRecord, BorrowedType
 from humanoid_sim.world.smallest_record import smallest
 
 
@@ -167,6 +163,9 @@ class GroupArrays(NamedTuple):
         iterations: of each group, shape (groups,).
         leaders: work space for joining trees, shape (ntrees,).
         group_of_tree: work space, shape (ntrees,).
+        mixed: work space, whether a group has other constraints than contacts, shape (ntrees,).
+        members: work space, shape (ntrees,).
+        free: whether a tree is a free body, shape (ntrees,).
         place: place of a joint among the bodies of its tree that constraints act on, -1 for others, shape (njoints,).
         bodies: those bodies, tree by tree, shape (njoints,).
         tree_bodies: first of them by tree, shape (ntrees + 1,).
@@ -194,6 +193,9 @@ class GroupArrays(NamedTuple):
     iterations: NDArray[np.int64]
     leaders: NDArray[np.int64]
     group_of_tree: NDArray[np.int64]
+    mixed: NDArray[np.bool_]
+    members: NDArray[np.int64]
+    free: NDArray[np.bool_]
     place: NDArray[np.int64]
     bodies: NDArray[np.int64]
     tree_bodies: NDArray[np.int64]
@@ -376,16 +378,7 @@ class ClockArrays(NamedTuple):
     unsolved: NDArray[np.float64]
 
 
-@structref.register
-class StepType(types.StructRef):
-    """Numba's type of :class:`Step`."""
-
-    def preprocess_fields(self, fields: Any) -> Any:
-        """Field types without literal values, as numba asks for."""
-        return tuple((name, types.unliteral(kind)) for name, kind in fields)
-
-
-class Step(structref.StructRefProxy):
+class Step(BorrowedRecord):
     """The arrays of a step, as a compiled function takes them; made by :func:`make_step`."""
 
     model: FlatModel
@@ -406,12 +399,9 @@ class Step(structref.StructRefProxy):
     clock: ClockArrays
 
 
-structref.define_boxing(StepType, Step)
-
-
-def _field_types() -> list[tuple[str, types.Type]]:
-    """Names and compiled types of the fields of a step, read off the smallest arrays of each kind."""
-    examples = {
+STEP_TYPE = BorrowedType(
+    "Step",
+    {
         "model": smallest(
             FlatModel, axes=2, second_axes=2, rotations=3, translations=2, levers=2, inertias=3
         ),
@@ -434,21 +424,13 @@ def _field_types() -> list[tuple[str, types.Type]]:
         "pushes": PushArrays.of_size(1),
         "flight": smallest(FlightArrays),
         "clock": smallest(ClockArrays),
-    }
-    return [(name, numba.typeof(example)) for name, example in examples.items()]
+    },
+)
 
 
-STEP_TYPE = StepType(_field_types())
-
-
-@njit(cache=True, error_model="numpy")
-def _step_of_words(words: np.ndarray) -> Any:
-    return record_of_words(STEP_TYPE, words)  # type: ignore[call-arg]
-
-
-def make_step(**records: tuple[Any, ...]) -> Any:
+def make_step(**records: tuple[Any, ...]) -> Step:
     """Put the records of a step together, by the names that :class:`Step` gives them.
 
     Their arrays are shared, not copied, and whoever calls must keep them.
     """
-    return _step_of_words(borrowed_words(STEP_TYPE, [records[name] for name in STEP_TYPE.field_dict]))
+    return Step(STEP_TYPE, records)

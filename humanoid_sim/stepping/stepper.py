@@ -134,6 +134,7 @@ class Stepper:
         self._pinocchio = PinocchioDynamics(model, self.model) if dynamics == "pinocchio" else None
         self.clock = clock
         self.times: NDArray[np.float64] = np.zeros(3)
+        self._run: Callable[..., tuple[int, int]] | None = None
         own = settings.newton and self._pinocchio is None
         most = (_LARGEST_OPERATOR, 1) if own else (_MAX_OPERATOR_SIZE, _MAX_OPERATOR_SIZE)
         self._largest = np.array(most, dtype=np.int64)
@@ -151,8 +152,10 @@ class Stepper:
         return GroupArrays(
             blocks=integers(trees + 1), offsets=integers(trees + 1), largest=self._largest, W=np.zeros(entries),
             residuals=np.zeros((trees, 5)), iterations=integers(trees), leaders=integers(trees),
-            group_of_tree=integers(trees), place=np.full(n, -1, dtype=np.int64), bodies=integers(n),
-            tree_bodies=integers(trees + 1), sizes=integers(trees), omega_offsets=integers(trees),
+            group_of_tree=integers(trees), mixed=np.zeros(trees, dtype=np.bool_), members=integers(trees),
+            free=np.isin(np.arange(trees), self.model.trees[self.flight.bodies]),
+            place=np.full(n, -1, dtype=np.int64), bodies=integers(n), tree_bodies=integers(trees + 1),
+            sizes=integers(trees), omega_offsets=integers(trees),
             omega=np.zeros((omega, 6, 6)), branch=integers(nv), marks=integers(nv), U=np.zeros((nv, 6)),
             A=np.zeros((nv, 6, 6)), reach=np.zeros((reach, 6, 6)), counts=integers(5), path=integers(nv),
             was_solved=np.full(1, -1, dtype=np.int64), methods=integers(trees),
@@ -200,7 +203,12 @@ class Stepper:
             is not finite, or what has no room: :meth:`grow` gives that of the constraints, and it is called again for
             the rest of the steps.
         """
-        return run_steps(self._step, record, q, v, steps, self.settings)
+        own_q, own_v = self.state.q, self.state.v  # of the types that were compiled for, whatever a user has set
+        own_q[:], own_v[:] = q, v
+        if self._run is None:
+            self._run = run_steps.for_types_of(self._step, record, own_q, own_v, steps, self.settings)
+        made, end = self._run(self._step, record, own_q, own_v, steps, self.settings)
+        return made, end
 
     @property
     def contact_count(self) -> int:

@@ -6,15 +6,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import uncounted
 from humanoid_sim.state.contacts import SLIP_SPEED, ContactState
 from humanoid_sim.stepping.step_data import Step
 
 _OPEN, _STICK, _SLIP = int(ContactState.OPEN), int(ContactState.STICK), int(ContactState.SLIP)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@uncounted(nogil=True)
 def tell_contacts(step: Step, vectors: np.ndarray, scalars: np.ndarray, numbers: np.ndarray) -> None:
     """Write the contacts of the last step as :class:`~humanoid_sim.state.contacts.Contacts` tells them.
 

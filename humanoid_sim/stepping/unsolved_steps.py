@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from humanoid_model.compiling import uncounted
 from humanoid_sim.stepping.step_data import Step
 
 
@@ -26,7 +26,7 @@ class UnsolvedSteps:
     iterations: int
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def note_unsolved(step: Step, tolerance: float) -> None:
     """Add the last step, which has contacts, to ``step.clock.unsolved`` if its residual is above the tolerance."""
     groups, unsolved = step.groups, step.clock.unsolved

@@ -1,76 +1,119 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of arrays that compiled code uses without counting who uses them.
 
-Numba counts the references to an array's memory with atomic operations, at each access to a field of a record and at
-each row that is looked at: in kernels of microseconds that is a good part of the time. Arrays without an owner are not
-counted. Whoever makes a record of them must keep the arrays alive as long as the record.
+Numba counts the references to an array's memory at each access to a field of a record and at each row that is looked
+at: in kernels of microseconds that is a good part of the time. Arrays of these records have no owner, which numba
+knows at compile time, so that nothing is left of the counting. Whoever makes a record must keep the arrays alive as
+long as the record.
 
-The record is written from here as memory: a compiled function that took a hundred arrays and put them together took
-seconds to compile.
+A record is written from here as memory, and compiled code is handed its address: a compiled function that took a
+hundred arrays and put them together took seconds to compile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
-from numpy.typing import NDArray
+from numba.core.datamodel import models, register_default
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, unbox
 
 
-def borrowed_words(kind: types.StructRef, records: Iterable[tuple[Any, ...]]) -> NDArray[np.int64]:
-    """Return the memory of a record of named tuples, as 64-bit words.
+class BorrowedType(types.Type):
+    """Numba's type of a record.
 
-    Args:
-        kind: numba's type of the record.
-        records: its fields in their order, named tuples of arrays and whole numbers.
-
-    Returns:
-        The words, for :func:`record_of_words`.
-
-    Raises:
-        TypeError: a field is not of the type that the record has there.
+    Attributes:
+        fields: numba's types of its fields, named tuples of arrays and whole numbers.
     """
-    words: list[int] = []
-    for (name, wanted), record in zip(kind.field_dict.items(), records, strict=True):
-        given = numba.typeof(record)
-        if given != wanted:
-            raise TypeError(f"'{name}' is {given}, not {wanted}")
-        for value in record:
-            if isinstance(value, np.ndarray):  # owner, parent, sizes, address, shape, strides
-                words += [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
-            else:
-                words.append(int(value))
-    return np.array(words, dtype=np.int64)
+
+    def __init__(self, name: str, examples: Mapping[str, tuple[Any, ...]]) -> None:
+        """Read the types of the fields off examples."""
+        self.fields = {field: types.unliteral(numba.typeof(example)) for field, example in examples.items()}
+        content = hashlib.sha1(str(self.fields).encode()).hexdigest()[:12]
+        super().__init__(f"{name}_{content}")  # types of one name are the same
 
 
-@intrinsic
-def record_of_words(typing_context: Any, kind: Any, words: Any) -> Any:
-    """Return a record of a type whose memory is a copy of an array's.
+register_default(BorrowedType)(models.OpaqueModel)
 
-    Args:
-        typing_context: numba's.
-        kind: the type.
-        words: see :func:`borrowed_words`.
 
-    Returns:
-        What numba needs to compile a call.
+class BorrowedRecord:
+    """Memory of a record: its fields one after the other, the arrays as numba has them.
+
+    Attributes:
+        address: where it is.
     """
-    record = kind.instance_type
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        memory_type = context.data_model_manager[record.get_data_type()].get_value_type()
-        size = context.get_constant(types.uintp, context.get_abi_sizeof(memory_type))
-        given = context.make_array(words)(context, builder, value=arguments[1])
-        with cgutils.if_unlikely(builder, builder.icmp_unsigned("!=", builder.mul(given.nitems, given.itemsize), size)):
-            context.call_conv.return_user_exc(builder, ValueError, ("the words are not those of the record",))
-        made = context.make_helper(builder, record)
-        made.meminfo = context.nrt.meminfo_alloc(builder, size)  # without an owner, the arrays need no farewell
-        cgutils.raw_memcpy(builder, context.nrt.meminfo_data(builder, made.meminfo), given.data, size, 1)
-        return made._getvalue()
+    def __init__(self, kind: BorrowedType, records: Mapping[str, tuple[Any, ...]]) -> None:
+        """Write it.
 
-    return record(kind, words), generate
+        Args:
+            kind: its type.
+            records: its fields by name, which are shared, not copied.
+
+        Raises:
+            TypeError: a field is not of the type that the record has there.
+        """
+        words: list[int] = []
+        for name, wanted in kind.fields.items():
+            given = numba.typeof(records[name])
+            if given != wanted:
+                raise TypeError(f"'{name}' is {given}, not {wanted}")
+            for value in records[name]:
+                if isinstance(value, np.ndarray):  # owner, parent, sizes, address, shape, strides
+                    words += [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
+                else:
+                    words.append(int(value))
+        self._numba_type_ = kind
+        self._words = np.array(words, dtype=np.int64)
+        self.address = self._words.ctypes.data
+
+
+@unbox(BorrowedType)
+def _unbox(kind: BorrowedType, record: Any, c: Any) -> NativeValue:
+    address = c.pyapi.object_getattr_string(record, "address")
+    value = c.pyapi.long_as_voidptr(address)
+    c.pyapi.decref(address)
+    return NativeValue(value)
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    key = BorrowedType
+
+    def generic_resolve(self, kind: BorrowedType, name: str) -> Any:  # type: ignore[override]
+        return kind.fields.get(name)
+
+
+@lower_getattr_generic(BorrowedType)
+def _read(context: Any, builder: Any, kind: BorrowedType, record: Any, name: str) -> Any:
+    """Read a field: its arrays have no owner, and what is read once holds, as a record never changes."""
+    memory = ir.LiteralStructType([context.get_value_type(field) for field in kind.fields.values()])
+    place = list(kind.fields).index(name)
+    field = cgutils.gep_inbounds(builder, builder.bitcast(record, memory.as_pointer()), 0, place)
+
+    def read(place: Any, *path: int) -> Any:
+        value = builder.load(cgutils.gep_inbounds(builder, place, 0, *path))
+        value.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return value
+
+    members = []
+    for i, member in enumerate(kind.fields[name]):
+        if not isinstance(member, types.Array):
+            members.append(read(field, i))
+            continue
+        array = context.make_array(member)(context, builder)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        array.nitems, array.data = read(field, i, 2), read(field, i, 4)
+        array.itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(member.dtype)))
+        array.shape = cgutils.pack_array(builder, [read(field, i, 5, axis) for axis in range(member.ndim)])
+        array.strides = cgutils.pack_array(builder, [read(field, i, 6, axis) for axis in range(member.ndim)])
+        members.append(array._getvalue())
+    return context.make_tuple(builder, kind.fields[name], members)

@@ -75,6 +75,7 @@ for call in (caller_of_caller, asks_wrong):
         call(np.zeros(0) if call is caller_of_caller else np.zeros(1))
     except Exception as error:
         print(type(error).__name__, error)
+print(scaled.for_types_of(np.zeros(1), 0, 1.0)(np.arange(3.0), 2, 2.0))
 """
 
 
@@ -116,3 +117,7 @@ def test_exceptions_come_through(runs):
 def test_a_result_that_is_not_of_the_annotated_type_is_refused(runs):
     assert "RuntimeError wrong could not be compiled" in runs[0].stdout
     assert "wrong returns float64, annotated is int64" in runs[0].stderr
+
+
+def test_what_is_found_for_the_types_of_arguments_runs_their_code(runs):
+    assert runs[0].stdout.splitlines()[6] == "(4.0, True)"
