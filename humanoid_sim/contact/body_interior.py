@@ -36,6 +36,9 @@ _START = 0.1
 """Where the path begins, as part of the fastest scaled free velocity."""
 _SHIFT = 1e-7
 """Part of its own block that a contact yields, lest forces of redundant contacts drown in rounding."""
+_JAMMED, _BACK = 0.1, 0.1
+"""After two steps shorter than the first the path goes back towards the cones' axes, by the second times the root of
+the mean complementarity: at a cone's boundary steps would stay short for good."""
 
 
 @apart(error_model="numpy")
@@ -77,7 +80,7 @@ def body_interior(
     clock = np.empty(2, dtype=np.int64)
     timed = deadline < np.inf
     mark, lasts = seconds(clock) if timed else 0.0, 0.0
-    iteration, stalled = 0, 0
+    iteration, stalled, jammed = 0, 0, 0
     while iteration < max_iterations and stalled < _STALL and best_residual > tolerance:
         if timed:
             now = seconds(clock)
@@ -133,6 +136,12 @@ def body_interior(
             y[r] += alpha * dy[r]
         if not math.isfinite(alpha):
             break
+        jammed = jammed + 1 if alpha < _JAMMED else 0
+        if jammed == 2:
+            jammed = 0
+            for r in range(0, n, 3):
+                x[r] += _BACK * math.sqrt(gap)
+                y[r] += _BACK * math.sqrt(gap)
         for r in range(n):
             trial[r] = x[r] / P[r] if P[r] > 0.0 else 0.0
         operator_velocity(operator, v_free, trial, v)

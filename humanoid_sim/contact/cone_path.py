@@ -31,19 +31,17 @@ def nesterov_todd(x: np.ndarray, y: np.ndarray, scaling: np.ndarray, root: np.nd
         scaling: receives the symmetric positive definite :math:`\Theta` with :math:`\Theta x = y`, shape (3, 3).
         root: receives its symmetric square root, shape (3, 3).
     """
-    size_x = math.sqrt(max((x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2])), 1e-300))
-    size_y = math.sqrt(max((y[0] - math.hypot(y[1], y[2])) * (y[0] + math.hypot(y[1], y[2])), 1e-300))
+    t_x, t_y = math.sqrt(x[1] * x[1] + x[2] * x[2]), math.sqrt(y[1] * y[1] + y[2] * y[2])
+    size_x = math.sqrt(max((x[0] - t_x) * (x[0] + t_x), 1e-300))
+    size_y = math.sqrt(max((y[0] - t_y) * (y[0] + t_y), 1e-300))
     dot = (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) / (size_x * size_y)
     gamma = math.sqrt(0.5 * (1.0 + dot))
-    w = np.empty(3)
-    w[0] = 0.5 / gamma * (y[0] / size_y + x[0] / size_x)
-    w[1] = 0.5 / gamma * (y[1] / size_y - x[1] / size_x)
-    w[2] = 0.5 / gamma * (y[2] / size_y - x[2] / size_x)
+    half_x, half_y = 0.5 / (gamma * size_x), 0.5 / (gamma * size_y)
+    w_0, w_1, w_2 = half_y * y[0] + half_x * x[0], half_y * y[1] - half_x * x[1], half_y * y[2] - half_x * x[2]
     square = size_y / size_x
     beta = math.sqrt(square)
-    half = 1.0 / math.sqrt(2.0 * (w[0] + 1.0))
-    u_0, u_1, u_2 = (w[0] + 1.0) * half, w[1] * half, w[2] * half
-    u = (u_0, u_1, u_2)
+    half = 1.0 / math.sqrt(2.0 * (w_0 + 1.0))
+    w, u = (w_0, w_1, w_2), ((w_0 + 1.0) * half, w_1 * half, w_2 * half)
     for r in range(3):
         for c in range(3):
             scaling[r, c] = square * 2.0 * w[r] * w[c]
@@ -54,22 +52,23 @@ def nesterov_todd(x: np.ndarray, y: np.ndarray, scaling: np.ndarray, root: np.nd
 
 
 @uncounted()
-def _longest_step(x: np.ndarray, d: np.ndarray) -> float:
+def _longest_step(x_0: float, x_1: float, x_2: float, d_0: float, d_1: float, d_2: float) -> float:
     """Largest step along d that keeps x in the second-order cone; infinity where there is no end."""
-    a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
-    b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]
-    c = (x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2]))
+    a = d_0 * d_0 - d_1 * d_1 - d_2 * d_2
+    b = x_0 * d_0 - x_1 * d_1 - x_2 * d_2
+    tangent = math.sqrt(x_1 * x_1 + x_2 * x_2)
+    c = (x_0 - tangent) * (x_0 + tangent)
     step = np.inf
     discriminant = b * b - a * c
     if discriminant >= 0.0:
         # roots of a t^2 + 2 b t + c without cancellation
         q = -(b + math.copysign(math.sqrt(discriminant), b))
-        if a != 0.0 and q / a > 0.0:
+        if q * a > 0.0:
             step = q / a
-        if q != 0.0 and c / q > 0.0:
+        if c * q > 0.0:
             step = min(step, c / q)
-    if d[0] < 0.0:
-        step = min(step, -x[0] / d[0])
+    if d_0 < 0.0:
+        step = min(step, -x_0 / d_0)
     return step
 
 
@@ -162,7 +161,7 @@ def add_de_saxce(path: ConePath) -> float:
     power = 0.0
     for k in range(0, P.size, 3):
         if P[k + 1] > 0.0:
-            defect[k] -= math.hypot(y[k + 1], y[k + 2])
+            defect[k] -= math.sqrt(y[k + 1] * y[k + 1] + y[k + 2] * y[k + 2])
         else:
             defect[k + 1] = defect[k + 2] = 0.0
         for r in range(3):
@@ -214,15 +213,17 @@ def aim(path: ConePath, stage: int, complementarity: float) -> None:
 @uncounted()
 def complete_step(path: ConePath) -> float:
     """Write the step of y that belongs to that of x, and return how far both may go within the cones."""
+    x, y, dx, dy, root, scaling, target = path.x, path.y, path.dx, path.dy, path.root, path.scaling, path.target
     alpha = 1.0 / _BOUNDARY
     for i in range(path.P.size // 3):
         k = 3 * i
         for r in range(3):  # dy = root target - scaling dx
-            path.dy[k + r] = 0.0
+            value = 0.0
             for c in range(3):
-                path.dy[k + r] += path.root[i, r, c] * path.target[k + c] - path.scaling[i, r, c] * path.dx[k + c]
-        alpha = min(alpha, _longest_step(path.x[k : k + 3], path.dx[k : k + 3]))
-        alpha = min(alpha, _longest_step(path.y[k : k + 3], path.dy[k : k + 3]))
+                value += root[i, r, c] * target[k + c] - scaling[i, r, c] * dx[k + c]
+            dy[k + r] = value
+        alpha = min(alpha, _longest_step(x[k], x[k + 1], x[k + 2], dx[k], dx[k + 1], dx[k + 2]))
+        alpha = min(alpha, _longest_step(y[k], y[k + 1], y[k + 2], dy[k], dy[k + 1], dy[k + 2]))
     return alpha * _BOUNDARY
 
 
