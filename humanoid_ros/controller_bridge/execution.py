@@ -122,6 +122,7 @@ class Execution:
         self._simulated = node.get_parameter("use_sim_time").get_parameter_value().bool_value
         self._last_read = time.monotonic()
         self._last_now = now(node)
+        self._set_back, self._stamp_before = "", -math.inf
         self._last_tick = self._last_moved = time.monotonic()
         self._begun = False
         self._errors: NDArray[np.float64] = np.zeros(len(self._joints))
@@ -162,10 +163,13 @@ class Execution:
             self.stop(Trouble(Fault.CONTROLLER, f"the bridge hung for {hung:.2f} s"), hold=True)
             return
         if clock < self._last_now - JUMP:
-            if self._measured.stamp > clock + JUMP and wall - self._last_moved < self._settings.timing.clock:
+            self._set_back = self._set_back or f"time went back from {self._last_now:.3f} to {clock:.3f} s"
+        if self._set_back:
+            if self._measured.stamp > clock + JUMP:
+                self._stamp_before = self._measured.stamp
+            if self._measured.stamp == self._stamp_before and wall - self._last_moved < self._settings.timing.clock:
                 return  # the joints are those of the time before: held there, a robot that was set back would move
-            words = f"time went back from {self._last_now:.3f} to {clock:.3f} s"
-            self.stop(Trouble(Fault.STALE_STATE, words), hold=True)
+            self.stop(Trouble(Fault.STALE_STATE, self._set_back), hold=True)
             return
         # A simulation's clock comes by messages, which may be as late as it may stand still.
         gain = self._settings.timing.clock if self._simulated else wall - self._last_read + JUMP

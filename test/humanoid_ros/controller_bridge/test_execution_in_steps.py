@@ -182,3 +182,20 @@ def test_at_the_end_a_controller_with_a_goal_is_done_and_got_one(settings: Bridg
     bench.run()
     assert bench.execution.ended.result().message == "the end is reached"
     assert bench.outputs["second"].sent == 1
+
+
+def test_time_went_back_also_if_it_has_caught_up_before_the_joints_tell_that_they_were_set_back(
+    settings: BridgeSettings,
+) -> None:
+    bench = Bench(settings, Form.WINDOW)
+    bench.run(BEGIN + 1.5)
+    bench.execution.tick()
+    sent = bench.outputs["first"].sent
+    for now in np.arange(0.5, BEGIN + 2.0, LOOK * PERIOD):
+        bench.world.nanoseconds = round(1e9 * now)
+        bench.execution.tick()
+    assert not bench.execution.ended.done()
+    assert bench.outputs["first"].sent == sent
+    bench.world.stamp, bench.world.joint_positions = float(now), np.zeros(2)
+    bench.execution.tick()
+    assert "time went back from 2.500 to 0.500 s" in bench.execution.ended.result().message
