@@ -171,6 +171,12 @@ def soak(seconds: float) -> list[str]:
                     wrong.append(f"round {len(paces)}: {fallen}{result.message}")
             except HumanoidError as error:
                 wrong.append(f"round {len(paces) + 1}: {error}")
+            if wrong:  # whether the simulator stood, or wasn't heard
+                then = stack.status.time
+                time.sleep(2.0)
+                wrong.append(
+                    f"the simulator told that it was at {then:.3f} s, and 2 s later at {stack.status.time:.3f} s"
+                )
             for name, process in started.items():
                 if process.poll() is not None:
                     wrong.append(f"{name} has ended")
