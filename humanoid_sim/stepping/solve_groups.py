@@ -128,6 +128,17 @@ def _solve_behind(
 
 
 @uncounted()
+def _behind_closures(step: Step, group: int, held: int) -> tuple[int, int, int, int]:
+    """Return where the blocks of a group behind its closures begin and end, and where their rows do."""
+    groups, blocks = step.groups, step.blocks
+    first, last = groups.blocks[group], groups.blocks[group + 1]
+    begin, end = blocks.starts[first] + held, blocks.starts[last]
+    while first < last and blocks.kinds[first] == BILATERAL:
+        first += 1
+    return first, last, begin, end
+
+
+@uncounted()
 def _solve_own(
     step: Step, group: int, held: int, W: np.ndarray, v_free: np.ndarray, forces: np.ndarray, parameters: np.ndarray,
     settings: SolverSettings,
@@ -135,13 +146,10 @@ def _solve_own(
     """:func:`_solve_rows` with the operator of these rows."""
     groups, blocks = step.groups, step.blocks
     tolerance, max_iterations, deadline = settings.tolerance, settings.max_iterations, settings.deadline
-    first, last = groups.blocks[group], groups.blocks[group + 1]
-    begin, end = blocks.starts[first] + held, blocks.starts[last]
+    first, last, begin, end = _behind_closures(step, group, held)
     f, v, free = forces[begin:end], blocks.velocities[begin:end], v_free[begin:end]
     if groups.offsets[group] < 0:
         return int(solve_by_bodies(step, group, free, f, settings))
-    while first < last and blocks.kinds[first] == BILATERAL:
-        first += 1
     kinds = blocks.kinds[first:last]
     if settings.newton and _only_contacts(kinds):
         return int(
@@ -160,10 +168,7 @@ def _solve_blocks(
     """:func:`_solve_own` where there are others than contacts."""
     groups, blocks = step.groups, step.blocks
     tolerance, max_iterations, deadline = settings.tolerance, settings.max_iterations, settings.deadline
-    first, last = groups.blocks[group], groups.blocks[group + 1]
-    begin, end = blocks.starts[first] + held, blocks.starts[last]
-    while first < last and blocks.kinds[first] == BILATERAL:
-        first += 1
+    first, last, begin, end = _behind_closures(step, group, held)
     f, v, kinds = forces[begin:end], blocks.velocities[begin:end], blocks.kinds[first:last]
     residuals = groups.residuals[group]
     problem = BlockProblem(
