@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import math
-import queue
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -118,7 +119,12 @@ class SimulationLoop:
         self._paused = paused
         self._paused_before_failure = paused
         self._failure = ""
-        self._actions: queue.SimpleQueue[tuple[float, Callable[[], None]]] = queue.SimpleQueue()
+        self._actions: deque[tuple[float, Callable[[], None]]] = deque()
+        # Free when an action has come. SimpleQueue.get of CPython 3.11 may wait for ever, whatever its timeout: where
+        # it finds its own lock free, and nothing to take, it waits for what is left of the time, and below zero that
+        # means without end.
+        self._came = threading.Lock()
+        self._came.acquire()
         self._stopping = threading.Event()
         self._steps_wanted = 0
         self._steps_answer: Future[float] | None = None
@@ -141,8 +147,8 @@ class SimulationLoop:
         if self._thread.is_alive():
             self._thread.join()
         self._drop_steps()
-        while not self._actions.empty():
-            self._actions.get()[1]()
+        while self._actions:
+            self._actions.popleft()[1]()
 
     def call(self, action: Callable[[], T]) -> Future[T]:
         """Do something between two steps.
@@ -196,7 +202,9 @@ class SimulationLoop:
         return answer
 
     def _put(self, action: Callable[[], None]) -> None:
-        self._actions.put((time.perf_counter(), action))
+        self._actions.append((time.perf_counter(), action))
+        with suppress(RuntimeError):  # free already: another action has come meanwhile
+            self._came.release()
 
     # In the simulation's thread -------------------------------------------------------------------
 
@@ -294,8 +302,8 @@ class SimulationLoop:
     def _run(self) -> None:
         next_look = 0.0
         while not self._stopping.is_set():
-            while not self._actions.empty():
-                self._do(*self._actions.get())
+            while self._actions:
+                self._do(*self._actions.popleft())
             now = time.perf_counter()
             if now >= next_look:
                 next_look = now + LOOK_PERIOD
@@ -322,12 +330,8 @@ class SimulationLoop:
                 self._wait(wait)
 
     def _wait(self, seconds: float) -> None:
-        """Wait for an action, which is then done, for so long at most."""
-        try:
-            came, action = self._actions.get(timeout=seconds)
-        except queue.Empty:
-            return
-        self._do(came, action)
+        """Wait for an action for so long at most."""
+        self._came.acquire(timeout=seconds)
 
     def _do(self, came: float, action: Callable[[], None]) -> None:
         """Do what was asked for at a time of the wall clock [s]."""

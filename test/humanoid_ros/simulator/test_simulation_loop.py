@@ -332,6 +332,19 @@ def test_an_action_that_had_to_wait_meets_the_state_of_when_it_came(
         loop.shutdown()
 
 
+def test_the_thread_goes_on_after_an_action_however_short_it_waits(
+    loop: SimulationLoop, notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On CPython 3.11, SimpleQueue.get waits for ever if its time has passed before it waits."""
+    monkeypatch.setattr(simulation_loop, "LOOK_PERIOD", 1e-9)
+    for _ in range(20_000):
+        looks = loop.call(lambda: notes.looks).result(60.0)
+        end = time.monotonic() + 10.0
+        while notes.looks < looks + 2:
+            assert time.monotonic() < end, "it waits"
+            time.sleep(0.0)
+
+
 def test_a_failed_step_among_many_ends_them(loop: SimulationLoop, notes: Notes) -> None:
     notes.due_steps = notes.command_steps = 100
     notes.simulation.fails_at = 57
