@@ -14,7 +14,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from builtin_interfaces.msg import Time
 from fixtures.scenes import seer
 
-from humanoid_ros.simulator.camera_topics import CameraTopics
+from humanoid_ros.simulator.robot_topics import RobotTopics
 
 
 class Wires:
@@ -40,13 +40,13 @@ def test_pictures_distances_and_optics_belong_together(tmp_path: Path) -> None:
     """The optics tell where the corners of the box that is 1.8 m away are seen; all of it has one stamp and frame."""
     simulation, node = seer(tmp_path), Wires()
     robot = simulation.robots["seer"]
-    cameras = CameraTopics(node, robot.robot.sensors["eye"], "seer/")  # type: ignore[arg-type]
-    cameras.publish(robot, Time(sec=1))
-    assert not any(node.heard.values())
-    for topic in cameras.topics:
+    topics = RobotTopics(node, robot, "seer/", "world")  # type: ignore[arg-type]
+    topics.publish_cameras(Time(sec=1))
+    for topic in topics.camera_topics:
         topic.look()
-    cameras.publish(robot, Time(sec=2))
+    topics.publish_cameras(Time(sec=2))
     image, depth, info = (node.heard[f"seer/cameras/eye/{name}"][0] for name in ("image_raw", "depth", "camera_info"))
+    assert len(node.heard["seer/cameras/eye/image_raw"]) == 1  # nobody listened at first
     for message in (image, depth, info):
         assert (message.header.frame_id, message.header.stamp.sec) == ("seer/eye_frame", 2)
         assert (message.width, message.height) == (160, 120)
