@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -328,7 +328,7 @@ class _Reader:
         return tuple(names)
 
     def read_sensor(self, name: str, node: YamlNode) -> Sensor:
-        values = node.mapping(("type", "link", "xyz", "rpy", "gain", "noise"))
+        values = node.mapping(("type", "link", "xyz", "rpy", "gain", "noise", "field_of_view", "size"))
         if "type" not in values or "link" not in values:
             raise node.fail("lacks 'type' or 'link'", "Give both")
         kind, link = values["type"].string(SENSOR_TYPES), self.link(values["link"])
@@ -339,8 +339,22 @@ class _Reader:
             if kind != "force_torque":
                 raise values["gain"].fail(f"a sensor of type {kind} has no gain", "Leave it out")
             gain = self.read_gain(values["gain"])
+        for key in ("noise",) if kind == "camera" else ("field_of_view", "size"):
+            if key in values:
+                raise values[key].fail(f"a sensor of type {kind} has no {key}", "Leave it out")
         noise = self.read_noises(values["noise"], SENSOR_QUANTITIES[kind], 3) if "noise" in values else {}
-        return Sensor(name, kind, link, read_placement(values), gain, noise)
+        sensor = Sensor(name, kind, link, read_placement(values), gain, noise)
+        if "field_of_view" in values:
+            angle = values["field_of_view"].number()
+            if not 0.0 < angle < np.pi:
+                raise values["field_of_view"].fail(f"is {angle:g}", "Give an angle between 0 and pi [rad]")
+            sensor = replace(sensor, field_of_view=angle)
+        if "size" in values:
+            width, height = values["size"].numbers(2).tolist()
+            if min(width, height) < 1 or width != int(width) or height != int(height):
+                raise values["size"].fail(f"is {width:g} x {height:g}", "Give whole numbers of pixels, width first")
+            sensor = replace(sensor, size=(int(width), int(height)))
+        return sensor
 
     def read_gain(self, node: YamlNode) -> np.ndarray:
         rows = node.items()

@@ -9,14 +9,19 @@ from dataclasses import dataclass, field
 import numpy as np
 import pinocchio as pin
 
+from humanoid_model.camera import FIELD_OF_VIEW, Camera
 from humanoid_model.value_equality import ValueEquality
 
+_OPTICAL = pin.SE3(np.diag([1.0, -1.0, -1.0]), np.zeros(3))
+"""From a camera's optical frame to the axes of :class:`~humanoid_model.camera.Camera`."""
 #: Kinds of sensors.
-SENSOR_TYPES = ("imu", "force_torque")
-#: What each kind of sensor measures, three numbers each; rotations disturb an orientation in the sensor's own axes.
+SENSOR_TYPES = ("imu", "force_torque", "camera")
+#: What each kind of sensor measures, three numbers each, but for pictures; rotations disturb an orientation in the
+#: sensor's own axes.
 SENSOR_QUANTITIES = {
     "imu": ("orientation", "angular_velocity", "linear_acceleration"),
     "force_torque": ("force", "torque"),
+    "camera": (),
 }
 #: What the encoder of a joint measures.
 ENCODER_QUANTITIES = ("position", "velocity")
@@ -54,12 +59,15 @@ class Sensor(ValueEquality):
         name: unique name within the robot.
         type: ``imu`` measures orientation, angular velocity and specific force of its frame. ``force_torque``
             measures the wrench that the link and all beyond it exert on the rest of the robot through the
-            moving joint that carries the link: a standing robot's ankles read its weight upwards.
+            moving joint that carries the link: a standing robot's ankles read its weight upwards. ``camera`` takes
+            pictures and distances; its frame is the optical one, x right, y down, z into the picture.
         link: link that carries it.
         placement_link_sensor: sensor frame in the link frame.
         gain: of a force-torque sensor, (6, 6): true wrench = gain (raw reading + offset), the force first; the identity
             for a perfect sensor.
         noise: by quantity, of :data:`SENSOR_QUANTITIES`; those left out are measured without noise.
+        field_of_view: vertical angle of a camera's picture [rad].
+        size: its width and height [px].
     """
 
     name: str
@@ -68,3 +76,10 @@ class Sensor(ValueEquality):
     placement_link_sensor: pin.SE3
     gain: np.ndarray = field(default_factory=lambda: np.eye(6))
     noise: Mapping[str, Noise] = field(default_factory=dict)
+    field_of_view: float = FIELD_OF_VIEW
+    size: tuple[int, int] = (320, 240)
+
+    @property
+    def camera(self) -> Camera:
+        """Where the pictures of a camera are taken from, in the frame of its link."""
+        return Camera(self.placement_link_sensor * _OPTICAL, self.field_of_view)

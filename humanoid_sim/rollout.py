@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import copy
 import os
+import pickle
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +23,8 @@ from humanoid_sim.stepping.roll import RollControls, RollRecord, control
 
 Prepare = Callable[[Simulation, int], None]
 """Called with the simulation at its initial state and the number of the run, before its first step."""
+_Answer = tuple[RollRecord, dict[str, Array], int, str]
+"""What a run passed through, its sensors' readings, the steps made, and why it ended early."""
 _PARTS = 4
 """Parts of the runs for each worker: who is done early takes another one."""
 
@@ -104,7 +107,7 @@ def rollout(
 
     Raises:
         InputError: no or unequal numbers of states, controls of another shape, an unknown joint, body or sensor, a
-            simulation with modules.
+            simulation with modules, an executor whose processes can't import what a run needs.
     """
     if steps < 1:
         raise InputError(f"steps is {steps}", element="steps", remedy="Give 1 or more")
@@ -117,21 +120,19 @@ def rollout(
     copy.copy(simulation)  # says now why it can't be
     count = max(1, workers or os.cpu_count() or 1)
     size = max(1, -(-runs // (_PARTS * count)))
-    own = None if executor is not None else ThreadPoolExecutor(count)
-    try:
-        parts = [range(first, min(first + size, runs)) for first in range(0, runs, size)]
-        futures = [
-            (executor or own).submit(  # type: ignore[union-attr]
-                _run_part, simulation, part, [starts[i] for i in part],
-                [tuple(array if array.ndim < 3 else array[i] for array in driven) for i in part],
-                steps, joints, tuple(sensors), prepare,
-            )
-            for part in parts
-        ]  # fmt: skip
-        answers = [answer for future in futures for answer in future.result()]
-    finally:
-        if own is not None:
-            own.shutdown(cancel_futures=True)
+    parts = [
+        (
+            simulation, part, [starts[i] for i in part],
+            [tuple(array if array.ndim < 3 else array[i] for array in driven) for i in part],
+            steps, joints, tuple(sensors), prepare,
+        )
+        for part in (range(first, min(first + size, runs)) for first in range(0, runs, size))
+    ]  # fmt: skip
+    if executor is None:
+        with ThreadPoolExecutor(count) as own:
+            answers = _answers([own.submit(_run_part, *part) for part in parts])
+    else:
+        answers = _answers([_send_part(executor, part) for part in parts])
     records = [record for record, _, _, _ in answers]
     return Rollout(
         q=np.array([record.q for record in records]),
@@ -144,10 +145,47 @@ def rollout(
     )
 
 
+class _Part(tuple[Any, ...]):
+    """Arguments of :func:`_run_part` that become its answers where they are unpickled."""
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _run_part, tuple(self)
+
+
+def _send_part(executor: Executor, part: tuple[Any, ...]) -> Future[list[_Answer]]:
+    """Have a process run a part; what it can't import there is the part's error.
+
+    Executors read what they are sent beside the tasks: a module that is missing ends a pool, and Dask waits for ever.
+    """
+    try:
+        packed = pickle.dumps(_Part(part))
+    except (pickle.PicklingError, AttributeError, TypeError):  # the executor may know better
+        packed = b"__main__"
+    if b"__main__" in packed:  # Dask sends the functions of a script themselves
+        return executor.submit(_run_part, *part)
+    return executor.submit(pickle.loads, packed)
+
+
+def _answers(futures: Sequence[Future[list[_Answer]]]) -> list[_Answer]:
+    """Wait for the answers of all runs; after an error parts that haven't begun are let go."""
+    try:
+        return [answer for future in futures for answer in future.result()]
+    except ImportError as error:
+        raise InputError(
+            f"a worker can't import what a run needs: {error}",
+            element="executor",
+            remedy="Install it where the workers run, send it there (Dask: client.upload_file), or write `prepare` "
+            "into the script that is run",
+        ) from error
+    finally:
+        for future in futures:
+            future.cancel()
+
+
 def _run_part(
     simulation: Simulation, runs: range, starts: list[SimulationState], controls: list[tuple[Any, ...]], steps: int,
     joints: NDArray[np.int64], sensors: tuple[str, ...], prepare: Prepare | None,
-) -> list[tuple[RollRecord, dict[str, Array], int, str]]:  # fmt: skip
+) -> list[_Answer]:  # fmt: skip
     """Make some of the runs, one after the other, with a copy of the simulation."""
     own = copy.copy(simulation)
     answers = []

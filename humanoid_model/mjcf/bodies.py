@@ -11,7 +11,19 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.description import Box, Capsule, Cylinder, Geometry, HalfSpace, Inertial, Mesh, Shape, Sphere
+from humanoid_model.description import (
+    Box,
+    Capsule,
+    Cylinder,
+    Geometry,
+    HalfSpace,
+    HeightField,
+    Inertial,
+    Mesh,
+    Shape,
+    Sphere,
+)
+from humanoid_model.height_field import read_heights
 from humanoid_model.inertia import inertia_problem
 from humanoid_model.mjcf.document import MjcfDocument
 from humanoid_model.uniform_body import solid_inertia
@@ -19,15 +31,15 @@ from humanoid_model.xml_element import XmlElement
 
 _PLACE = ("pos", "quat", "axisangle", "euler", "xyaxes", "zaxis")
 _GEOM = (
-    *_PLACE, "type", "size", "fromto", "mesh", "mass", "density", "friction", "condim", "contype", "conaffinity",
-    "shellinertia",
+    *_PLACE, "type", "size", "fromto", "mesh", "hfield", "mass", "density", "friction", "condim", "contype",
+    "conaffinity", "shellinertia",
 )  # fmt: skip
 _JOINT = (
     "type", "pos", "axis", "range", "limited", "ref", "springref", "stiffness", "damping", "frictionloss", "armature",
     "actuatorfrcrange", "actuatorfrclimited",
 )  # fmt: skip
 _DENSITY = 1000.0
-_FRICTION = (1.0, 0.005, 0.0001)
+_FRICTION = np.array([1.0, 0.005, 0.0001])
 _HIDDEN = 3
 """Groups of shapes from this one on are not shown."""
 
@@ -73,6 +85,7 @@ class MjcfGeom:
         geometry: in the body frame.
         friction: (3,) sliding, torsional [m] and rolling [m], zero where its ``condim`` leaves them out.
         bits: ``contype`` and ``conaffinity``: two shapes touch if one's first and the other's second share a bit.
+        paired: whether a ``<pair>`` names it, which lets it touch the other whatever its bits.
         seen: whether it is shown.
         element: in the file.
     """
@@ -80,13 +93,14 @@ class MjcfGeom:
     geometry: Geometry
     friction: np.ndarray
     bits: tuple[int, int]
+    paired: bool
     seen: bool
     element: XmlElement
 
     @property
     def touches(self) -> bool:
         """Whether it may touch anything."""
-        return self.bits != (0, 0)
+        return self.paired or self.bits != (0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +134,27 @@ class MjcfBody:
             yield from child.walk()
 
 
+def read_friction(element: XmlElement, places: tuple[int, int, int], otherwise: np.ndarray = _FRICTION) -> np.ndarray:
+    """Sliding, torsional [m] and rolling [m] friction of a geom or a pair, zero where its ``condim`` leaves them out.
+
+    Args:
+        element: with its class' defaults.
+        places: of the three among the element's numbers.
+        otherwise: where the element gives fewer numbers, shape (3,).
+
+    Raises:
+        InputError: no such ``condim``, or too many numbers.
+    """
+    words = element.attributes.get("friction", "").split()
+    values = element.numbers("friction", len(words)) if words else np.zeros(0)
+    friction = np.array([values[k] if k < len(values) else value for k, value in zip(places, otherwise, strict=True)])
+    condim = int(element.number("condim", 3))
+    if condim not in (1, 3, 4, 6):
+        raise element.fail(f"condim is {condim}", "Give 1, 3, 4 or 6")
+    friction[{1: 0, 3: 1, 4: 2, 6: 3}[condim] :] = 0.0
+    return friction
+
+
 def read_bodies(document: MjcfDocument) -> MjcfBody:
     """Return the world with all bodies, whose names are unlike each other.
 
@@ -133,6 +168,8 @@ class _Reader:
     def __init__(self, document: MjcfDocument) -> None:
         self.document = document
         self.names: dict[str, set[str]] = {"body": {"world"}, "joint": set()}
+        pairs = [pair for group in document.top.all("contact") for pair in group.all("pair")]
+        self.paired = {pair.attributes.get(key, "") for pair in pairs for key in ("geom1", "geom2")} - {""}
 
     def read(self) -> MjcfBody:
         worlds = self.document.top.all("worldbody")
@@ -183,7 +220,7 @@ class _Reader:
                 joints.append(self.joint(read, name))
             elif child.tag == "inertial":
                 given = self.inertial(child)
-            elif child.tag in ("composite", "flexcomp", "replicate", "attach", "plugin"):
+            elif child.tag in ("composite", "flexcomp", "attach", "plugin"):
                 raise child.fail("is not read", "Save the model from MuJoCo, which writes out what it stands for")
             elif child.tag not in ("camera", "light"):
                 raise child.fail(f"unknown element in {element}", "Known: body, geom, joint, freejoint, inertial, site")
@@ -273,7 +310,7 @@ class _Reader:
             value = geom.element.number(given, _DENSITY)
             if value < 0.0:
                 raise geom.element.fail(f"{given} is {value:g}", "Give 0 or more")
-            if isinstance(geom.geometry.shape, HalfSpace) or value == 0.0:
+            if isinstance(geom.geometry.shape, (HalfSpace, HeightField)) or value == 0.0:
                 continue
             solid = solid_inertia(geom.geometry)
             if solid is None or geom.element.attributes.get("shellinertia", "false") == "true":
@@ -295,18 +332,12 @@ class _Reader:
             material = self.document.asset("material", element.attributes["material"], element)
             self.document.note(material, ())
             colour = material.numbers("rgba", 4, (1, 1, 1, 1))
-        words = element.attributes.get("friction", "").split()
-        friction = np.array(_FRICTION)
-        friction[: len(words)] = element.numbers("friction", len(words)) if words else friction[:0]
-        condim = int(element.number("condim", 3))
-        if condim not in (1, 3, 4, 6):
-            raise element.fail(f"condim is {condim}", "Give 1, 3, 4 or 6")
-        friction[{1: 0, 3: 1, 4: 2, 6: 3}[condim] :] = 0.0
+        friction = read_friction(element, (0, 1, 2))
         bits = int(element.number("contype", 1)), int(element.number("conaffinity", 1))
         seen = int(element.number("group", 0)) < _HIDDEN and colour[3] > 0.0
         name = element.attributes.get("name", "")
         geometry = Geometry(name, shape, outer * placement, np.clip(colour, 0.0, 1.0))
-        return MjcfGeom(geometry, friction, bits, seen, element)
+        return MjcfGeom(geometry, friction, bits, name in self.paired, seen, element)
 
     def shape(self, element: XmlElement, placement: pin.SE3) -> tuple[Shape, pin.SE3]:
         kind = element.attributes.get("type", "sphere")
@@ -317,14 +348,16 @@ class _Reader:
             self.document.note(asset, ("file", "scale", "inertia", "content_type"))
             if {"refpos", "refquat"} & asset.attributes.keys():
                 raise asset.fail("moves its vertices by refpos or refquat", "Move the geoms instead")
-            mesh = Mesh(self.document.mesh_path(asset), asset.numbers("scale", 3, (1, 1, 1)))
+            mesh = Mesh(self.document.asset_path(asset), asset.numbers("scale", 3, (1, 1, 1)))
             coal_geometry(mesh)  # a file that is no mesh is refused here
             return mesh, placement
+        if kind == "hfield":
+            return self.height_field(self.document.asset("hfield", element.attribute("hfield"), element)), placement
         counts = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3}
         if kind not in counts or "mesh" in element.attributes:
             raise element.fail(
-                f"is a {kind} {'fitted to a mesh' if 'mesh' in element.attributes else ''}".strip(),
-                f"Use plane, mesh, {', '.join(counts)}",
+                f"is of type {kind} {'fitted to a mesh' if 'mesh' in element.attributes else ''}".strip(),
+                f"Use plane, hfield, mesh, {', '.join(counts)}",
             )
         size = element.attributes.get("size", "").split()
         length = None
@@ -352,3 +385,22 @@ class _Reader:
             return Box(2.0 * np.array(sizes)), placement
         round_shape = Capsule if kind == "capsule" else Cylinder
         return round_shape(float(sizes[0]), 2.0 * float(sizes[1])), placement
+
+    def height_field(self, asset: XmlElement) -> HeightField:
+        """Return a height field; its heights are stretched to 0..1 times the third size, as MuJoCo does."""
+        self.document.note(asset, ("file", "content_type", "nrow", "ncol", "elevation", "size"))
+        sizes = asset.numbers("size", 4)
+        if min(sizes) <= 0.0:
+            raise asset.fail(f"size is '{asset.attributes['size']}'", "Give more than 0 [m]")
+        if "file" in asset.attributes:
+            heights = read_heights(self.document.asset_path(asset))
+        else:
+            rows, columns = int(asset.number("nrow")), int(asset.number("ncol"))
+            if min(rows, columns) < 2:
+                raise asset.fail(f"has {rows} rows and {columns} columns", "Give at least 2 of each")
+            heights = np.zeros((rows, columns))
+            if "elevation" in asset.attributes:  # as it is seen from above: the first row lies at the largest y
+                heights = asset.numbers("elevation", rows * columns).reshape(rows, columns)[::-1]
+        low, high = heights.min(), heights.max()
+        heights = (heights - low) / (high - low if high > low else 1.0)
+        return HeightField(2.0 * sizes[:2], sizes[2] * heights)

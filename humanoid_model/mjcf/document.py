@@ -25,6 +25,8 @@ _COMPILER = (
     *("angle", "eulerseq", "meshdir", "assetdir", "texturedir", "autolimits", "inertiafromgeom"),
     *("strippath", "coordinate"),
 )
+_MOST_COPIES = 100_000
+"""Elements that one element may be repeated to."""
 
 
 class MjcfDocument:
@@ -75,6 +77,7 @@ class MjcfDocument:
             for group in self.top.all("asset")
             for child in group.children
         }
+        self._replicate(self.top)
 
     def _parse(self, text: str, source: str) -> XmlElement:
         top = parse_xml(text, source, self._error)
@@ -99,6 +102,35 @@ class MjcfDocument:
             self._include(included, {*known, str(path)})
             children += included.children
         element.children = children
+
+    def _replicate(self, element: XmlElement) -> int:
+        """Put a frame for each copy in the place of elements to be repeated; the number of elements that there are.
+
+        A copy stands to the one before as the first ``offset`` and ``euler`` to the place of all; names get its number.
+        """
+        children, total = [], 1
+        for child in element.children:
+            own = self._replicate(child)
+            if child.tag != "replicate":
+                children.append(child)
+                total += own
+                continue
+            self.note(child, ("count", "offset", "euler", "sep"))
+            count = child.number("count")
+            if count != int(count) or not 1 <= count * own <= _MOST_COPIES:
+                raise child.fail(f"count is {count:g}", f"Give 1 or more, for at most {_MOST_COPIES} elements in all")
+            total += int(count) * own
+            step, place = pin.SE3(self.rotation(child), child.numbers("offset", 3, (0, 0, 0))), pin.SE3.Identity()
+            for number in range(int(count)):
+                x, y, z, w = pin.Quaternion(place.rotation).coeffs()
+                pose = {"pos": place.translation, "quat": (w, x, y, z)}
+                written = {key: " ".join(repr(float(value)) for value in values) for key, values in pose.items()}
+                ending = child.attributes.get("sep", "") + str(number).zfill(len(str(int(count) - 1)))
+                copies = [_renamed(inner, ending) for inner in child.children]
+                children.append(dataclasses.replace(child, tag="frame", attributes=written, children=copies))
+                place = place * step
+        element.children = children
+        return total
 
     def _read_class(self, element: XmlElement, parent: str, name: str) -> None:
         own = {tag: dict(values) for tag, values in self._classes[parent].items()}
@@ -151,8 +183,8 @@ class MjcfDocument:
             raise element.fail(f"names the unknown {kind} '{name}'", f"Known: {', '.join(known) or 'none'}")
         return self.of_class(self._assets[kind, name], "main")
 
-    def mesh_path(self, element: XmlElement) -> Path:
-        """Return the path of a mesh asset's file.
+    def asset_path(self, element: XmlElement) -> Path:
+        """Return the path of the file of a mesh or a height field.
 
         Raises:
             InputError: it names none, or none is there.
@@ -211,3 +243,10 @@ class MjcfDocument:
         if length < 1e-12:
             raise element.fail(f"{name} is '{element.attributes[name]}'", "Give a direction that isn't zero")
         return values / length
+
+
+def _renamed(element: XmlElement, ending: str) -> XmlElement:
+    """Return a copy of an element and all in it, with an ending to all names."""
+    named = {**element.attributes, "name": element.attributes["name"] + ending} if "name" in element.attributes else {}
+    children = [_renamed(child, ending) for child in element.children]
+    return dataclasses.replace(element, attributes=named or dict(element.attributes), children=children)

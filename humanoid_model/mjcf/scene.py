@@ -14,7 +14,7 @@ from humanoid_model.camera import Camera
 from humanoid_model.errors import SceneError
 from humanoid_model.input_file import read_text
 from humanoid_model.loop_closure import LoopClosure
-from humanoid_model.mjcf.bodies import MjcfBody, MjcfGeom, read_bodies
+from humanoid_model.mjcf.bodies import MjcfBody, MjcfGeom, read_bodies, read_friction
 from humanoid_model.mjcf.document import MjcfDocument
 from humanoid_model.mjcf.tree import (
     WORLD,
@@ -213,14 +213,43 @@ class _Builder:
                     for second in names[k + 1 :]
                     if not _meet(bits[first], bits[second])
                 ]
-        for element in (child for group in top.all("contact") for child in group.children):
-            if element.tag != "exclude":
-                raise element.fail("is not read", "Give the bodies the friction, and exclude what doesn't touch")
-            ends = [self.names.get(element.attribute(key)) for key in ("body1", "body2")]
-            for key, end in zip(("body1", "body2"), ends, strict=True):
-                if end is None:
-                    raise element.fail(f"names the unknown body '{element.attributes[key]}'", "Name two bodies")
-            self.rules.append(PairRule(str(ends[0]), str(ends[1]), collide=False))
+        contacts = [child for group in top.all("contact") for child in group.children]
+        for element in contacts:
+            if element.tag == "exclude":
+                ends = [self.names.get(element.attribute(key)) for key in ("body1", "body2")]
+                for key, end in zip(("body1", "body2"), ends, strict=True):
+                    if end is None:
+                        raise element.fail(f"names the unknown body '{element.attributes[key]}'", "Name two bodies")
+                self.rules.append(PairRule(str(ends[0]), str(ends[1]), collide=False))
+            elif element.tag != "pair":
+                raise element.fail("is not read", "Give pairs, and exclude what doesn't touch")
+        for element in contacts:  # a pair touches whatever else is said
+            if element.tag == "pair":
+                self.rules.append(self.pair(self.document.of_class(element, "main")))
+
+    def pair(self, element: XmlElement) -> PairRule:
+        """Return what a pair of shapes says of the bodies that they make up."""
+        self.document.note(element, ("geom1", "geom2", "condim", "friction"))
+        given = element.attributes.get("friction", "").split()
+        if len(given) > 5 or len({*given[:2]}) > 1 or len({*given[3:]}) > 1:
+            raise element.fail(f"friction is '{' '.join(given)}'", "Give one number twice along, one about, one twice")
+        names, geoms = [], []
+        for key in ("geom1", "geom2"):
+            wanted = element.attribute(key)
+            own = [(name, all_) for name, all_ in self.touching.items() if wanted in {g.geometry.name for g in all_}]
+            if not own:
+                raise element.fail(f"names the unknown geom '{wanted}'", "Name two geoms")
+            if len(own[0][1]) > 1:
+                raise element.fail(f"'{wanted}' is one of several shapes of a body", "Give it a body of its own")
+            names.append(own[0][0])
+            geoms.append(own[0][1][0])
+        if names[0].partition("/")[1] and names[0].partition("/")[0] == names[1].partition("/")[0]:
+            raise element.fail("names two bodies of one robot", "Exclude what doesn't touch there")
+        rougher = np.maximum(*(read_friction(geom.element, (0, 1, 2)) for geom in geoms))
+        slides, turns, rolls = read_friction(element, (0, 2, 3), rougher).tolist()
+        return PairRule(
+            names[0], names[1], friction=slides, torsional_friction=turns, rolling_friction=rolls, collide=True
+        )
 
     # The rest ---------------------------------------------------------------------------------------------
 

@@ -15,10 +15,12 @@ from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import String
 
+from humanoid_model.sensor import SENSOR_TYPES
 from humanoid_ros.messages.conversions import fill_quaternion, fill_vector
 from humanoid_ros.messages.link_transforms import LinkTransforms, sensor_frame
 from humanoid_ros.messages.serialized_message import SerializedMessage
 from humanoid_ros.node.qos import LATCHED, SENSOR, STATE
+from humanoid_ros.simulator.camera_topics import CameraTopics
 from humanoid_ros.simulator.heard_publisher import HeardPublisher
 from humanoid_sim.world.simulated_robot import SimulatedRobot
 
@@ -44,7 +46,7 @@ class RobotTopics:
     Attributes:
         robot: the robot; only the simulation's thread may touch it.
         transforms: its transforms.
-        joints, odometry, imus, wrenches: its publishers; a fixed robot has no odometry.
+        joints, odometry, imus, wrenches, cameras: its publishers; a fixed robot has no odometry.
     """
 
     def __init__(self, node: Node, robot: SimulatedRobot, prefix: str, world: str) -> None:
@@ -75,7 +77,7 @@ class RobotTopics:
         odometry.header.frame_id = world
         self._odometry = SerializedMessage(odometry, 13, _write_odometry)
 
-        kinds = {kind: [s for s in model.sensors.values() if s.type == kind] for kind in _KINDS}
+        kinds = {kind: [s for s in model.sensors.values() if s.type == kind] for kind in SENSOR_TYPES}
         # A robot's only unit is `imu`; of several each has its name.
         one = len(kinds["imu"]) == 1
         self.imus = [
@@ -86,6 +88,7 @@ class RobotTopics:
             self._sensor(sensor.name, WrenchStamped(), f"wrenches/{sensor.name}", 6, _write_wrench)
             for sensor in kinds["force_torque"]
         ]
+        self.cameras = [CameraTopics(node, sensor, prefix) for sensor in kinds["camera"]]
         self._description = node.create_publisher(String, f"{prefix}robot_description", LATCHED)
         self._description.publish(String(data=model.urdf))
 
@@ -99,9 +102,15 @@ class RobotTopics:
     def destroy(self) -> None:
         """Take the publishers off the graph."""
         self._node.destroy_publisher(self._description)
-        for topic in (self.joints, self.odometry, *(sensor.topic for sensor in (*self.imus, *self.wrenches))):
+        sensors = (sensor.topic for sensor in (*self.imus, *self.wrenches))
+        for topic in (self.joints, self.odometry, *sensors, *self.camera_topics):
             if topic is not None:
                 topic.destroy()
+
+    @property
+    def camera_topics(self) -> list[HeardPublisher]:
+        """Publishers of all cameras."""
+        return [topic for camera in self.cameras for topic in camera.topics]
 
     def publish_joints(self, time: Time) -> None:
         """Publish positions, velocities and efforts of all joints."""
@@ -131,6 +140,11 @@ class RobotTopics:
             if sensor.topic.heard:
                 sensor.topic.publish(sensor.message.filled(self.robot.wrench(sensor.name), time))
 
+    def publish_cameras(self, time: Time) -> None:
+        """Take the pictures that somebody wants to see, which lasts a hundredth of a second and more each."""
+        for camera in self.cameras:
+            camera.publish(self.robot, time)
+
 
 def _write_joints(message: JointState, values: list[float], time: Time) -> None:
     message.header.stamp, count = time, len(message.name)
@@ -158,4 +172,3 @@ def _write_wrench(message: WrenchStamped, values: list[float], time: Time) -> No
     fill_vector(message.wrench.torque, values[3:])
 
 
-_KINDS = ("imu", "force_torque")

@@ -52,6 +52,7 @@ class SessionSettings:
         odometry_rate: of the base's odometry.
         imu_rate: of inertial measurement units.
         wrench_rate: of force-torque sensors.
+        camera_rate: of cameras.
         contact_rate: of contacts.
         marker_rate: of contact markers.
         controller_state_rate: of the controllers' states.
@@ -74,6 +75,7 @@ class SessionSettings:
     odometry_rate: float
     imu_rate: float
     wrench_rate: float
+    camera_rate: float
     contact_rate: float
     marker_rate: float
     controller_state_rate: float
@@ -179,6 +181,7 @@ class SimulationSession:
             (settings.odometry_rate, self._publish_odometry, [robot.odometry for robot in robots if robot.odometry]),
             (settings.imu_rate, self._publish_imus, [imu.topic for robot in robots for imu in robot.imus]),
             (settings.wrench_rate, self._publish_wrenches, [own.topic for robot in robots for own in robot.wrenches]),
+            (settings.camera_rate, self._publish_cameras, [own for robot in robots for own in robot.camera_topics]),
             (settings.contact_rate, self._publish_contacts, [topics.contacts]),
             (settings.marker_rate, self._publish_markers, [topics.contact_markers, topics.sole_markers]),
             (settings.controller_state_rate, self._publish_controllers, [server.states for server in servers]),
@@ -394,6 +397,11 @@ class SimulationSession:
         now = stamp(self.simulation.time)
         for robot in self.robots:
             robot.topics.publish_wrenches(now)
+
+    def _publish_cameras(self) -> None:
+        now = stamp(self.simulation.time)
+        for robot in self.robots:
+            robot.topics.publish_cameras(now)
 
     def _publish_contacts(self) -> None:
         self._topics.publish_contacts(self.simulation, stamp(self.simulation.time))

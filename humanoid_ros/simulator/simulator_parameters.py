@@ -29,6 +29,7 @@ _RATES = {
     "odometry_rate": (100.0, "odometry"),
     "imu_rate": (100.0, "imu"),
     "wrench_rate": (100.0, "wrenches/<sensor>"),
+    "camera_rate": (10.0, "cameras/<sensor>/image_raw, depth and camera_info"),
     "contact_rate": (50.0, "contacts"),
     "marker_rate": (25.0, "markers"),
     "controller_state_rate": (50.0, "<limb>_controller/controller_state"),

@@ -246,7 +246,7 @@ class NoisySensors(Module):
                     raw = self._force_sensors[name, sensor.name].raw(simulated.wrench(sensor.name))
                     self._sample((name, sensor.name, "force"), raw[:3])
                     self._sample((name, sensor.name, "torque"), raw[3:])
-                else:
+                elif sensor.type == "imu":
                     reading = simulated.imu(sensor.name)
                     for quantity in SENSOR_QUANTITIES["imu"]:
                         self._sample((name, sensor.name, quantity), getattr(reading, quantity))

@@ -172,6 +172,16 @@ class Sensors:
             np.array(classical - gravity),
         )
 
+    def image(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.uint8]:
+        """Picture of a camera; see :meth:`SimulatedRobot.image`."""
+        sensor = self._sensor(robot, name, "camera")
+        return self._simulation.image(sensor.camera, size=sensor.size, body=f"{robot_name}/{sensor.link}")
+
+    def depth_image(self, robot_name: str, robot: Robot, name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Distances that a camera sees; see :meth:`SimulatedRobot.depth_image`."""
+        sensor = self._sensor(robot, name, "camera")
+        return self._simulation.depth_image(sensor.camera, size=sensor.size, body=f"{robot_name}/{sensor.link}")
+
     def centre_of_mass(self, robot_name: str) -> NDArray[np.float64]:
         """Centre of mass of the moving links of a robot at the present configuration, in the world [m], shape (3,)."""
         simulation = self._simulation

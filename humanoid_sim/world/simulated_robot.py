@@ -381,6 +381,22 @@ class SimulatedRobot:
         """
         return self._sensors.imu(self.name, self.robot, sensor)
 
+    def image(self, sensor: str) -> NDArray[np.uint8]:
+        """Take the picture of a camera: red, green and blue, shape (height, width, 3).
+
+        Raises:
+            InputError: the robot has no camera of that name, or a mesh can't be read.
+        """
+        return self._sensors.image(self.name, self.robot, sensor)
+
+    def depth_image(self, sensor: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return how far away what a camera sees is, and which body; see :meth:`Simulation.depth_image`.
+
+        Raises:
+            InputError: as of :meth:`image`.
+        """
+        return self._sensors.depth_image(self.name, self.robot, sensor)
+
 
 def _of(joint: JointView, own: list[tuple[int, int]], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values of a joint's members, zero for those that aren't among ``own``: pairs of a member and a value's index."""

@@ -244,6 +244,19 @@ MALFORMED = {
         "sensors:\n  s: {type: imu, link: b, noise: {orientation: {bias: [1, 2]}}}",
         2, "sensors.s.noise.orientation.bias", "holds 2 values", "3 numbers",
     ),
+    "camera that sees behind itself": (
+        "sensors:\n  s: {type: camera, link: b, field_of_view: 4}",
+        2, "sensors.s.field_of_view", "is 4", "between 0 and pi",
+    ),
+    "half a pixel": (
+        "sensors:\n  s: {type: camera, link: b, size: [320, 0.5]}", 2, "sensors.s.size", "is 320 x 0.5", "whole",
+    ),
+    "noise of a camera": (
+        "sensors:\n  s: {type: camera, link: b, noise: {}}", 2, "sensors.s.noise", "camera has no noise", "Leave",
+    ),
+    "size of an imu": (
+        "sensors:\n  s: {type: imu, link: b, size: [1, 1]}", 2, "sensors.s.size", "imu has no size", "Leave it out",
+    ),
     "half a sample late": (
         "encoders:\n  hip: {position: {latency: 0.5}}", 2, "encoders.hip.position.latency", "0.5", "whole",
     ),

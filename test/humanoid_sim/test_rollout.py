@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import os
 import pickle
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,18 +114,40 @@ def test_processes_give_the_same_bits_as_threads() -> None:
     assert not np.isnan(threads.q[:2]).any()
 
 
+def absent_module(folder: Path) -> Any:
+    """Import a module that processes that run already don't find; its function prepares runs."""
+    (folder / "absent_module.py").write_text("def prepare(simulation, run):\n    pass\n")
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module("absent_module")
+    finally:
+        sys.path.remove(str(folder))
+
+
+def test_a_process_that_cannot_import_what_prepares_a_run_says_so(tmp_path: Path) -> None:
+    """The pool lives on, and runs what it can import."""
+    simulation = boxes()
+    start = simulation.save_state()
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+        pool.submit(os.getpid).result()
+        absent = absent_module(tmp_path)
+        with pytest.raises(InputError, match=r"a worker can't import .* No module named 'absent_module'"):
+            rollout(simulation, [start], 1, prepare=absent.prepare, executor=pool)
+        assert rollout(simulation, [start], 1, executor=pool).made[0] == 1
+
+
 @pytest.mark.slow
-def test_a_local_dask_cluster_runs_them_with_the_same_bits(stand: Simulation) -> None:
-    """Targets of each run go with it to one of two workers."""
+def test_a_local_dask_cluster_runs_them_with_the_same_bits(stand: Simulation, tmp_path: Path) -> None:
+    """Targets of each run go with it to one of two workers; what they can't import is an error, not a long wait."""
     distributed = pytest.importorskip("distributed")
     start, values = stand.save_state(), waves(stand, 8, 5)
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
-        found = rollout(
-            stand, [start] * 8, 5, Controls(values), workers=2, executor=client.get_executor()
-        )
+        found = rollout(stand, [start] * 8, 5, Controls(values), workers=2, executor=client.get_executor())
+        with pytest.raises(InputError, match="No module named 'absent_module'"):
+            rollout(stand, [start] * 8, 5, prepare=absent_module(tmp_path).prepare, executor=client.get_executor())
         assert len(client.run(os.getpid)) == 2
     assert_array_equal(found.v, rollout(stand, [start] * 8, 5, Controls(values)).v)
 

@@ -66,6 +66,32 @@ def cone_neighbours(neighbours: Neighbours, goal: ArrayLike, angle: float) -> Ne
     return towards
 
 
+def variable_neighbours(neighbours: Neighbours, stride: Callable[[Cell], int]) -> Neighbours:
+    """Return neighbours on a grid whose steps vary from place to place.
+
+    Where a cell's stride is s, its neighbours are s times as far away. They lie on the multiples of their own stride,
+    the next ones ahead and the nearest ones sideways: coarse places hold few cells from wherever they are entered.
+
+    Args:
+        neighbours: where the steps are finest; the goal's stride should be 1 if it is a cell.
+        stride: of a cell, in finest steps, 1 or more.
+    """
+
+    def further(cell: Cell) -> Iterable[Cell]:
+        own = stride(cell)
+        for other in neighbours(cell):
+            far = tuple(a + own * (b - a) for a, b in zip(cell, other, strict=True))
+            there = stride(far)
+            if not min(own, there) >= 1:
+                raise InputError(f"is {min(own, there)}", element="stride", remedy="Give 1 or more")
+            yield tuple(
+                there * (round(k / there) if k == a else math.ceil(k / there) if k > a else k // there)
+                for a, k in zip(cell, far, strict=True)
+            )
+
+    return further
+
+
 def _by_offsets(offsets: Iterable[Cell]) -> Neighbours:
     steps = tuple(offsets)
     return lambda cell: [tuple(a + b for a, b in zip(cell, step, strict=True)) for step in steps]

@@ -224,6 +224,53 @@ def test_who_touches_whom_is_as_the_file_says(tmp_path):
     assert scene.self_collision
 
 
+def test_what_is_repeated_stands_where_mujoco_puts_it(tmp_path):
+    world = (
+        '<replicate count="3" offset="1 0 0" euler="0 0 90" sep="-"><body name="b" pos="0 1 0"><freejoint/>'
+        '<geom size="0.1"/></body></replicate><replicate count="11" offset="0 0 1"><body name="c" pos="5 1 0">'
+        '<freejoint/><geom size="0.1"/></body></replicate><body name="p"><replicate count="2" euler="0 90 0">'
+        '<replicate count="2" offset="0 0 1"><geom name="q" size="0.1" pos="1 0 0"/></replicate></replicate></body>'
+    )
+    bodies = {body.name: body for body in load_scene(written(tmp_path, world)).bodies}
+    told = {"b-0": (0, 1, 0), "b-1": (0, 0, 0), "b-2": (1, 0, 0), "c00": (5, 1, 0), "c10": (5, 1, 10)}  # MuJoCo 3.10
+    for name, place in told.items():
+        np.testing.assert_allclose(bodies[name].placement_world_body.translation, place, atol=1e-12)
+    np.testing.assert_allclose(bodies["b-2"].placement_world_body.rotation, np.diag([-1, -1, 1]), atol=1e-12)
+    assert len(bodies) == 15
+    shapes = {shape.name: shape.placement.translation for shape in bodies["p"].geometries}
+    for name, place in {"q00": (1, 0, 0), "q10": (1, 0, 1), "q01": (0, 0, -1), "q11": (1, 0, -1)}.items():
+        np.testing.assert_allclose(shapes[name], place, atol=1e-12)
+
+
+def test_a_height_field_has_mujocos_heights_and_carries(tmp_path):
+    asset = '<asset><hfield name="h" nrow="3" ncol="2" size="1 2 0.5 0.1" elevation="1 2  3 4  5 9"/></asset>'
+    world = '<geom type="hfield" hfield="h"/><body name="a" pos="0 0 0.6"><freejoint/><geom size="0.1"/></body>'
+    simulation = Simulation(written(tmp_path, world, asset))
+    field = simulation.scene.bodies[0].geometries[0].shape
+    np.testing.assert_allclose(field.size, (2.0, 4.0))
+    np.testing.assert_allclose(field.heights, 0.5 * np.array([[0.5, 1.0], [0.25, 0.375], [0.0, 0.125]]))  # MuJoCo 3.10
+    simulation.run(0.3)
+    assert len(simulation.contacts) > 0
+
+
+def test_a_pair_touches_whatever_its_bits_with_its_own_friction(tmp_path):
+    world = '<geom name="f" type="plane" size="1 1 1" contype="0" conaffinity="0"/>' + "".join(
+        f'<body name="{name}" pos="{place} 0 0.1"><freejoint/>'
+        f'<geom name="g_{name}" size="0.1" condim="4" contype="0" conaffinity="0"/></body>'
+        for place, name in enumerate("abc")
+    )
+    pairs = '<pair geom1="f" geom2="g_a"/><pair geom1="g_b" geom2="f" condim="4" friction="0.7 0.7 0.1"/>'
+    simulation = Simulation(written(tmp_path, world, f"<contact>{pairs}</contact>"))
+    simulation.run(0.5)
+    heights = {name: body.placement_world_body.translation[2] for name, body in simulation.bodies.items()}
+    assert (heights["a"], heights["b"]) == pytest.approx((0.1, 0.1), abs=1e-6)
+    assert simulation.robots["c"].q[2] < -1.0  # what touches nothing falls
+    # What MuJoCo says of both: without numbers of its own a pair has the geoms', but its own condim, 3.
+    for name, friction in {"a": (1.0, 0.0, 0.0), "b": (0.7, 0.1, 0.0)}.items():
+        pair = simulation.scene.pairs("f", name)
+        assert (pair.friction, pair.torsional_friction, pair.rolling_friction) == friction
+
+
 def test_what_is_left_out_is_warned_of_with_its_line(tmp_path):
     world = (
         '<geom name="floor" type="plane" size="1 1 1" solref="0.01 1"/>\n'
@@ -274,7 +321,7 @@ BALL = '<geom size="0.1"/>'
     [
         ("<body>", "", "scene.xml:5: not well-formed XML"),
         (f'<body name="a">{BALL}</body><body name="a"/>', "", ":4: <body name='a'>: a second body is called 'a'. Give"),
-        ('<geom type="ellipsoid" size="1 2 3"/>', "", ":4: <geom type='ellipsoid'>: is a ellipsoid. Use plane, mesh"),
+        ('<geom type="ellipsoid" size="1 2 3"/>', "", ":4: <geom type='ellipsoid'>: is of type ellipsoid. Use plane"),
         ('<geom type="box" size="1 2"/>', "", ":4: <geom type='box'>: size is '1 2'. Give 3 half sizes [m]"),
         ('<geom size="-1"/>', "", ":4: <geom>: size is '-1'. Give more than 0"),
         ('<geom size="nan"/>', "", ":4: <geom>: attribute 'size' is 'nan': nan is not finite"),
@@ -301,7 +348,19 @@ BALL = '<geom size="0.1"/>'
         (BALL, '<include file="no.xml"/>', ":2: <include>: there is no file"),
         (BALL, '<option timestep="0"/>', ":2: <option>: timestep is 0. Give more than 0 [s]"),
         (BALL, '<keyframe><key qpos="1 2"/></keyframe>', ":2: <key>: attribute 'qpos' is '1 2', 2 values"),
-        (BALL, '<contact><pair geom1="a" geom2="b"/></contact>', ":2: <pair>: is not read. Give the bodies"),
+        (BALL, '<contact><pair geom1="a" geom2="b"/></contact>', ":2: <pair>: names the unknown geom 'a'. Name two"),
+        (
+            '<body name="a"><geom name="a" size="1"/><geom name="b" size="1"/></body>',
+            '<contact><pair geom1="a" geom2="b"/></contact>', ":2: <pair>: 'a' is one of several shapes of a body",
+        ),
+        (BALL, '<contact><pair friction="1 2"/></contact>', ":2: <pair>: friction is '1 2'. Give one number twice"),
+        ('<replicate count="0"/>', "", ":4: <replicate>: count is 0. Give 1 or more"),
+        (f'<replicate count="1e5">{BALL}</replicate>', "", ":4: <replicate>: count is 100000. Give 1 or more"),
+        ('<geom type="hfield" hfield="h"/>', "", ":4: <geom type='hfield'>: names the unknown hfield 'h'. Known: none"),
+        (
+            '<geom type="hfield" hfield="h"/>', '<asset><hfield name="h" nrow="1" ncol="2" size="1 1 1 1"/></asset>',
+            ":2: <hfield name='h'>: has 1 rows and 2 columns. Give at least 2",
+        ),
         (BALL, '<actuator><motor joint="no"/></actuator>', ":2: <motor>: names the unknown joint 'no'"),
         (BALL, '<equality><tendon/></equality>', ":2: <tendon>: equality <tendon> is not read. Use connect"),
         ('<geom size="1" euler="1 2 3"/>', '<compiler eulerseq="xya"/>', ":4: <geom>: the compiler's eulerseq is 'xya"),

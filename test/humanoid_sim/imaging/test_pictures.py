@@ -5,6 +5,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import trimesh
+from fixtures.scenes import seer
 from PIL import Image
 
 from humanoid_model import Camera, InputError, Scene, SceneBody
@@ -103,6 +104,25 @@ def test_a_body_carries_a_camera(simulation):
     assert far[60, 80] == pytest.approx(3.5)
     with pytest.raises(InputError, match="there is no body 'bax'"):
         simulation.image(body="bax")
+
+
+def test_a_camera_on_a_link_sees_what_its_pinhole_says(tmp_path):
+    """The box's middle is at 1.9 m along the axis; a head turned to the left by 0.2 sees it further to the right."""
+    simulation = seer(tmp_path)
+    eye = simulation.robots["seer"]
+    assert eye.image("eye").shape == (120, 160, 3)
+    for angle in (0.0, 0.2):
+        eye.set_state(np.array([angle]))
+        far, seen = eye.depth_image("eye")
+        rows, columns = np.nonzero(seen == simulation.world.index["box"])
+        place = pin.SE3(pin.rpy.rpyToMatrix(0, 0, angle), np.zeros(3)) * at(0.1, 0, 0)
+        corners = [place.actInv(np.array([x, y, 0.0])) for x in (1.9, 2.1) for y in (-0.1, 0.1)]
+        sides = [80.0 - FOCAL * corner[1] / corner[0] for corner in corners]
+        assert (columns.min(), columns.max() + 1) == pytest.approx((min(sides), max(sides)), abs=1.0)
+        assert rows.min() + rows.max() == 119
+        assert far[rows, columns].min() == pytest.approx(min(corner[0] for corner in corners), abs=0.01)
+    with pytest.raises(InputError, match=r"no camera sensor 'nose'. It has eye"):
+        eye.image("nose")
 
 
 def test_the_depth_of_a_ball_is_that_of_its_equation():

@@ -9,7 +9,12 @@ import pytest
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts.search.best_first import End
 from humanoid_planner.contacts.search.grid import plan_on_grid
-from humanoid_planner.contacts.search.neighbours import ball_neighbours, cone_neighbours, m_neighbours
+from humanoid_planner.contacts.search.neighbours import (
+    ball_neighbours,
+    cone_neighbours,
+    m_neighbours,
+    variable_neighbours,
+)
 
 START, GOAL = (0, 4), (12, 4)
 
@@ -115,6 +120,38 @@ def test_numbers_of_neighbours():
     assert len(list(ball_neighbours(2, 2)((5, 5)))) == 12
     ahead = set(cone_neighbours(m_neighbours(2, 2), (9, 0), math.radians(50))((0, 0)))
     assert ahead == {(1, 0), (1, 1), (1, -1)}
+
+
+def slit(p, q):
+    """Whether the way between two points misses a wall at x = 20.5 with a slit at y = 3."""
+    return (p[0] - 20.5) * (q[0] - 20.5) > 0 or (p[1] == 3 and q[1] == 3)
+
+
+def test_a_grid_that_is_fine_at_the_slit_alone_passes_it_with_fewer_cells():
+    """Strides of 4 alone can't pass; single steps everywhere take half as many cells again."""
+
+    def stride(cell):
+        return 1 if abs(cell[0] - 20) <= 4 or cell[0] >= 38 else 4
+
+    def plan(neighbours):
+        return plan_on_grid((0, 8), (40, 8), lambda p: float(np.abs(p - [40, 8]).sum()), neighbours=neighbours,
+                            free_path=slit, max_nodes=5000)  # fmt: skip
+
+    fine, variable = m_neighbours(2), variable_neighbours(m_neighbours(2), stride)
+    found = plan(variable)
+    assert found.success
+    moves = np.abs(np.diff(found.points, axis=0))
+    coarse = np.array([stride(tuple(int(k) for k in point)) for point in found.points]) == 4
+    assert (found.points[coarse] % 4 == 0).all()
+    assert moves[coarse[:-1] & coarse[1:]].max() == 4
+    assert moves[~coarse[:-1] & ~coarse[1:]].max() == 1
+    assert found.internal < 0.7 * plan(fine).internal
+    assert not plan_on_grid(
+        (0, 8), (40, 8), lambda p: float(np.abs(p - [40, 8]).sum()), free_path=slit, max_nodes=500,
+        neighbours=variable_neighbours(fine, lambda _: 4),
+    ).success  # fmt: skip
+    with pytest.raises(InputError, match="stride: is 0"):
+        plan(variable_neighbours(fine, lambda _: 0))
 
 
 def test_diagonal_steps_shorten_the_path():
