@@ -24,11 +24,14 @@ from humanoid_model.compiling import uncounted
 from humanoid_sim.contact.block_nsgs import BOUNDED, UNILATERAL, block_natural_map
 from humanoid_sim.dynamics.tree_motion import TreeMotion, body_twists
 from humanoid_sim.stepping.constraints import LOWER, is_limited
-from humanoid_sim.stepping.solve_groups import SHARE, bounces
+from humanoid_sim.stepping.solve_groups import bounces
 from humanoid_sim.stepping.step_data import Step
 
 _FEW = 16
 """So many contacts of the last step are solved at once, as a rule; many of a robot that lies need what all rows do."""
+_UNCHANGED = 0.03
+"""Part of the tolerance by which forces that count as unchanged may differ: what comes to rest starts from forces that
+last, as where a few contacts begin with Newton."""
 LAWS_HOLD, STATES_CHANGED, LOST = range(3)
 """What :func:`judge_locks` says."""
 
@@ -178,7 +181,7 @@ def judge_locks(step: Step, dt: float, tolerance: float) -> int:
             blocks.parameters[first:last], blocks.parents[first:last], blocks.forces, blocks.velocities, first,
         )  # fmt: skip
         groups.residuals[g, 0] = residual
-        if change > SHARE * tolerance * largest:
+        if change > _UNCHANGED * tolerance * largest:
             groups.iterations[g] = max(groups.iterations[g], 1)
         if not residual <= tolerance:
             answer = STATES_CHANGED

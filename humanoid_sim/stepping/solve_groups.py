@@ -19,11 +19,8 @@ from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
 from humanoid_sim.stepping.step_data import BlockArrays, Step
 from humanoid_sim.stepping.step_settings import SolverSettings
 
-SHARE = 0.03
-"""Of the tolerance, for contacts beside locked joints and for forces that count as unchanged: what comes to rest starts
-from forces that last."""
-_CLOSE_ITERATIONS = 15
-"""Of contacts beside locked joints."""
+_LOCKED_ITERATIONS = 15
+"""Of contacts beside locked joints, before all rows are solved for."""
 _REBOUND_BISECTIONS = 8
 """A rebound that would make energy is halved at most so often."""
 
@@ -294,11 +291,9 @@ def solve_all(step: Step, settings: SolverSettings) -> None:
             now = seconds(step.clock.work)
             begin, end = blocks.starts[groups.blocks[group]], blocks.starts[groups.blocks[group + 1]]
             own = now + (deadline - now) * (end - begin) / (groups.counts[2] - begin)
-        tolerance, most = settings.tolerance, settings.max_iterations
         locked = groups.ends[group] < groups.blocks[group + 1]
-        if locked:
-            tolerance, most = SHARE * tolerance, min(_CLOSE_ITERATIONS, most)
-        share = SolverSettings(settings.newton, tolerance, most, own, settings.dt)
+        most = min(_LOCKED_ITERATIONS, settings.max_iterations) if locked else settings.max_iterations
+        share = SolverSettings(settings.newton, settings.tolerance, most, own, settings.dt)
         solve_group(step, group, blocks.v_free, blocks.forces, blocks.parameters, False, share, not locked)
 
 

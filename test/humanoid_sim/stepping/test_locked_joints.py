@@ -15,17 +15,20 @@ from humanoid_sim.stepping.second_order import SLOW, turning
 DT = 1e-3
 
 
-def with_dry_friction(bound: float = 2.0, limited: bool = False, **options: str) -> Simulation:
-    """HRP-2 on its feet, with dry friction in all joints, and arms that rest on a limit if wanted."""
+def with_dry_friction(beside: str = "", **options: str) -> Simulation:
+    """HRP-2 on its feet, with dry friction in all joints, and arms that rest on limits or weak knees if wanted."""
     simulation = Simulation("stand", DT, **options)
     joints = simulation.stepping.stepper.joints
-    joints.dry_friction[6:] = bound
-    if limited:
-        for name in ("RARM_JOINT0", "LARM_JOINT3"):
-            joint = simulation.world.model.getJointId(f"hrp2/{name}")
-            k = simulation.world.model.joints[joint].idx_v
-            joints.lower[k] = simulation.q[simulation.world.model.joints[joint].idx_q]
-            joints.q_target[simulation.world.model.joints[joint].idx_q] -= 0.05
+    joints.dry_friction[6:] = 2.0
+    model = simulation.world.model
+    for name in {"limits": ("RARM_JOINT0", "LARM_JOINT3"), "weak": ("RLEG_JOINT3", "LLEG_JOINT3")}.get(beside, ()):
+        joint = model.joints[model.getJointId(f"hrp2/{name}")]
+        k, i = joint.idx_v, joint.idx_q
+        if beside == "limits":
+            joints.lower[k] = simulation.q[i]
+            joints.q_target[i] -= 0.05
+        else:
+            joints.lowest[k], joints.highest[k] = -8.0, 8.0
     return simulation
 
 
@@ -58,10 +61,10 @@ def test_free_motion_and_efforts_are_those_of_rows_that_stop_the_joints(seed: in
     assert_allclose(locks.efforts[held], solution[nv:], rtol=1e-9, atol=1e-8)
 
 
-@pytest.mark.parametrize("limited", [False, True])
-def test_a_pushed_robot_whose_joints_stick_and_slide_moves_as_with_all_rows(limited: bool) -> None:
+@pytest.mark.parametrize("beside", ["", "limits", "weak"])
+def test_a_pushed_robot_whose_joints_stick_and_slide_moves_as_with_all_rows(beside: str) -> None:
     """As long as nothing turns by more than ``SLOW`` in a step, else mean velocities know the friction or don't."""
-    own, plain = with_dry_friction(limited=limited), with_dry_friction(limited=limited, dynamics="pinocchio")
+    own, plain = with_dry_friction(beside), with_dry_friction(beside, dynamics="pinocchio")
     locked, held = 0, []
     for simulation in (own, plain):
         simulation.apply_wrench("hrp2/CHEST_LINK1", [80.0, 30.0, 0.0], duration=0.03)
