@@ -71,6 +71,14 @@ def unlock_joints(step: Step) -> None:
 
 
 @uncounted()
+def start_anew(step: Step) -> None:
+    """Let go of all joints, and of which actuators saturate while they were locked."""
+    unlock_joints(step)
+    for k in range(step.state.saturated.size):
+        step.joints.saturated[k] = step.state.saturated[k]
+
+
+@uncounted()
 def stop_locked(step: Step, motion: TreeMotion, dt: float) -> None:
     """Add the accelerations that stop held joints within the step to the biases of a motion."""
     model, held, v = step.model, step.locks.held, step.state.v

@@ -24,6 +24,7 @@ from humanoid_sim.stepping.locked_joints import (
     load_locked,
     lock_joints,
     mark_solved,
+    start_anew,
     unlock_joints,
 )
 from humanoid_sim.stepping.operators import build_operators, gather_bodies
@@ -245,7 +246,7 @@ def advance(
             if verdict == LAWS_HOLD and not saturated:
                 break
             if tries == 0 or verdict == LOST or (verdict == STATES_CHANGED and not change_locks(step, dt)):
-                unlock_joints(step)
+                start_anew(step)
                 constrain(step, m, dt)
             else:
                 mark_solved(step)

@@ -76,11 +76,28 @@ def test_a_pushed_robot_whose_joints_stick_and_slide_moves_as_with_all_rows(besi
         held.append(own.stepping.stepper.locks.held[6:].sum())
         assert own.residual <= 1e-9
         assert_allclose(own.v, plain.v, atol=1e-9)
-        thrusts = [simulation.stepping.stepper.state.thrusts for simulation in (own, plain)]
-        assert_allclose(*thrusts, atol=1e-5)
+        assert beside == "limits" or np.abs(own.stepping.stepper.state.thrusts).max() <= 2.0 + 1e-9
     assert locked > 25
     assert min(held) < max(held)
     assert_allclose(own.contacts.force.sum(axis=0), plain.contacts.force.sum(axis=0), atol=1e-4)
+
+
+def test_what_locked_joints_made_of_saturated_servos_is_forgotten_where_all_rows_are_solved() -> None:
+    """Servos that are too weak for what they want: a step tries four sets of saturated ones and takes the last."""
+    own, plain = with_dry_friction(), with_dry_friction(dynamics="pinocchio")
+    anew, start = 0, own.q.copy()
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        v = np.concatenate([np.zeros(6), 1.5 * rng.standard_normal(own.v.size - 6)])
+        for simulation in (own, plain):
+            joints = simulation.stepping.stepper.joints
+            joints.lowest[6:], joints.highest[6:], joints.saturated[:] = -4.0, 4.0, 0
+            simulation.stepping.stepper.memory.joints[:] = 0.0
+            simulation.q, simulation.v = start, v
+            simulation.step()
+        anew += own.stepping.stepper.locks.on[0] == 0
+        assert_allclose(own.v, plain.v, atol=1e-3)
+    assert anew > 0
 
 
 def test_penetrations_are_taken_back_as_with_all_rows() -> None:
