@@ -27,7 +27,7 @@ from humanoid_sim.stepping.constraints import LOWER, is_limited
 from humanoid_sim.stepping.solve_groups import bounces
 from humanoid_sim.stepping.step_data import Step
 
-_FEW = 16
+_FEW = 12
 """So many contacts of the last step are solved at once, as a rule; many of a robot that lies need what all rows do."""
 _UNCHANGED = 0.03
 """Part of the tolerance by which forces that count as unchanged may differ: what comes to rest starts from forces that
