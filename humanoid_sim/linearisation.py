@@ -128,6 +128,7 @@ def _linearise_next(
     before, q, v = stepping.save(), own.q, own.v
     own.step()
     borders = [] if own.residual <= stepping.settings.tolerance else [f"not solved, residual {own.residual:.1e}"]
+    stepper.complete_operators()
     held = hold(stepper.arrays, dt, stepping.settings.max_iterations)
     if stepper.flight.bodies.size > 0 and (held.approach < 0.0).any():
         raise SimulationError("a free body bounces in the step: what it moves meanwhile has no derivative here")

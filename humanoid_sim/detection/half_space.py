@@ -97,6 +97,7 @@ class FeatureTable(NamedTuple):
         group: first feature of each body, and the number of features at the end, shape (ng + 1,).
         group_centre: centre of a ball around the body's features in the joint frame [m], shape (ng, 3).
         group_radius: of that ball [m], shape (ng,).
+        group_half: half the edges of a box around the features, parallel to the joint frame [m], shape (ng, 3).
     """
 
     joint: NDArray[np.int64]
@@ -108,6 +109,7 @@ class FeatureTable(NamedTuple):
     group: NDArray[np.int64]
     group_centre: NDArray[np.float64]
     group_radius: NDArray[np.float64]
+    group_half: NDArray[np.float64]
 
 
 class PlaneTable(NamedTuple):
@@ -131,12 +133,13 @@ def feature_table(groups: Sequence[tuple[int, int, Sequence[Feature]]]) -> Featu
     groups = [group for group in groups if group[2]]
     features = [feature for _, _, own in groups for feature in own]
     sizes = [len(own) for _, _, own in groups]
-    centres, radii = [], []
+    centres, radii, halves = [], [], []
     for _, _, own in groups:
         points = np.array([feature.centre for feature in own])
         centres.append(0.5 * (points.min(axis=0) + points.max(axis=0)))
-        reach = np.linalg.norm(points - centres[-1], axis=1) + np.array([feature.radius for feature in own])
-        radii.append(float(reach.max()))
+        own_radii = np.array([feature.radius for feature in own])
+        radii.append(float((np.linalg.norm(points - centres[-1], axis=1) + own_radii).max()))
+        halves.append((np.abs(points - centres[-1]) + own_radii[:, None]).max(axis=0))
     slots = [SLOTS_PER_FEATURE if feature.axis.any() else 1 for feature in features]
     return FeatureTable(
         joint=np.repeat(np.array([joint for joint, _, _ in groups], dtype=np.int64), sizes),
@@ -148,6 +151,7 @@ def feature_table(groups: Sequence[tuple[int, int, Sequence[Feature]]]) -> Featu
         group=np.cumsum([0, *sizes]).astype(np.int64),
         group_centre=np.array(centres).reshape(-1, 3),
         group_radius=np.array(radii, dtype=float),
+        group_half=np.array(halves).reshape(-1, 3),
     )
 
 
@@ -237,6 +241,11 @@ def _half_space_contacts(
             radius = features.group_radius[g]
             reach = margin + 2.0 * dt * (max(approach, 0.0) + 2.0 * math.sqrt(spin) * radius)
             if not height - radius <= reach:  # nor what is nowhere
+                continue
+            for c in range(3):  # the box around a shin ends above the floor, the ball doesn't
+                along = n[0] * R[jf, 0, c] + n[1] * R[jf, 1, c] + n[2] * R[jf, 2, c]
+                height -= abs(along) * features.group_half[g, c]
+            if height > reach:
                 continue
             mu = pairs.friction[body_class[bf], body_class[bp]]
             e = pairs.restitution[body_class[bf], body_class[bp]]

@@ -263,7 +263,7 @@ def held_responses(
                     direction[d] = change
                     integrate(step.model, q, direction, 1.0, own_q)
                     direction[d] = 0.0
-                begin(step, own_q if d < nv else q, v, dt)
+                begin(step, own_q if d < nv else q, v, dt, False)
             else:
                 for r in range(nv):
                     state.v[r] = v[r]

@@ -109,12 +109,14 @@ def build_operators(step: Step, method: int, dt: float) -> None:
                 unit_wrenches(model, S, articulated, bodies, branch, groups.U, groups.A, omega)
     for g in range(groups.counts[0]):
         first, last = groups.blocks[g], groups.blocks[g + 1]
-        begin, end = blocks.starts[first], blocks.starts[last]
-        n = end - begin
+        begin = blocks.starts[first]
         for block in range(first, last):
             blocks.built[block] = 8 * blocks.memory[block] + blocks.kinds[block]
         if groups.offsets[g] < 0:
             continue
+        last = groups.ends[g]
+        end = blocks.starts[last]
+        n = end - begin
         W = groups.W[groups.offsets[g] : groups.offsets[g] + n * n].reshape(n, n)
         efforts = method == UNIT_FORCES
         for row in range(begin, end):

@@ -47,7 +47,7 @@ def run_steps(
     clock, last, sums, longest = step.clock.work, step.clock.last, step.clock.sums, step.clock.longest
     for done in range(steps):
         start = seconds(clock)
-        begin(step, q, v, settings.dt)
+        begin(step, q, v, settings.dt, settings.newton and step.groups.was_solved[0] < 0)
         q, v = state.q_new, state.v_new
         moved = seconds(clock)
         m = recorded_contacts(record, motion.R, motion.p, motion.twists, settings.margin, settings.dt)[0]

@@ -26,7 +26,9 @@ from humanoid_sim.dynamics.articulated_body import biased_acceleration
 from humanoid_sim.dynamics.flat_model import SPHERICAL, TRANSLATION, FlatModel
 from humanoid_sim.dynamics.tree_motion import body_twists
 from humanoid_sim.stepping.constraints import leader
+from humanoid_sim.stepping.locked_joints import stop_locked
 from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
+from humanoid_sim.stepping.solve_groups import bounces
 from humanoid_sim.stepping.step_data import JointArrays, Step
 
 SLOW = 1e-4
@@ -80,14 +82,19 @@ def refine(step: Step, dt: float) -> None:
         flight.mean[k] = state.v[k]
     if not dt * turning(step) > SLOW:
         return
+    locked = step.locks.on[0] != 0
     for _ in range(MOST_ITERATIONS):
         for k in range(state.v.size):
             flight.mean[k] = 0.5 * (state.v[k] + state.v_free[k] + flight.pull[k])
         body_twists(step.model, flight.mean, middle)
+        if locked:
+            stop_locked(step, middle, dt)
         biased_acceleration(step.model, middle, step.joints.loads, state.wrenches, step.articulated, state.rate)
         change = 0.0
         for k in range(state.v.size):
             new = state.v[k] + dt * state.rate[k]
+            if locked and step.locks.held[k]:
+                new = 0.0
             change = max(change, abs(new - state.v_free[k]))
             state.v_free[k] = new
         if not dt * change > ACCURACY:
@@ -216,17 +223,6 @@ def fly(step: Step, dt: float) -> None:
 
 
 @uncounted()
-def _bounces(step: Step, group: int) -> bool:
-    """Whether restitution acts on a contact of a group: its shift is that of Newton's law."""
-    blocks = step.blocks
-    for block in range(step.groups.blocks[group], step.groups.blocks[group + 1]):
-        row = blocks.starts[block]
-        if blocks.kinds[block] == CONTACT and blocks.shifts[row] < 0.0 and blocks.compliance[row] == 0.0:
-            return True
-    return False
-
-
-@uncounted()
 def _mean_share(step: Step, group: int, dt: float) -> float:
     """Return how far free bodies of a group in which something bounces move with the mean of both velocities, 0 to 1.
 
@@ -268,7 +264,7 @@ def displacement_velocity(step: Step, velocity: np.ndarray, dt: float) -> np.nda
     for j in flight.bodies:
         group = groups.group_of_tree[leader(groups.leaders, step.model.trees[j])]
         if group >= 0 and shares[group] < 0.0:
-            shares[group] = _mean_share(step, group, dt) if _bounces(step, group) else 0.0
+            shares[group] = _mean_share(step, group, dt) if bounces(step, group) else 0.0
         for k in range(step.model.idx_v[j - 1], step.model.idx_v[j] + 3):
             if group < 0:
                 moving[k] = flight.velocity[k]

@@ -19,6 +19,8 @@ from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
 from humanoid_sim.stepping.step_data import BlockArrays, Step
 from humanoid_sim.stepping.step_settings import SolverSettings
 
+_LOCKED_ITERATIONS = 15
+"""Of contacts beside locked joints, before all rows are solved for."""
 _REBOUND_BISECTIONS = 8
 """A rebound that would make energy is halved at most so often."""
 
@@ -43,7 +45,7 @@ def solve_group(
         may_bounce: whether contacts may, and energy is watched.
     """
     groups, blocks, dt = step.groups, step.blocks, settings.dt
-    begin, end = blocks.starts[groups.blocks[group]], blocks.starts[groups.blocks[group + 1]]
+    begin, end = blocks.starts[groups.blocks[group]], blocks.starts[groups.ends[group]]
     W = _operator(step, group)
     held = closure_rows(step, group)
     if held > 0:
@@ -56,7 +58,7 @@ def solve_group(
     )
     deadline = settings.deadline
     unfinished = groups.residuals[group, 0] > settings.tolerance and deadline < np.inf
-    if may_bounce and (unfinished or _bounces(step, group)):
+    if may_bounce and (unfinished or bounces(step, group)):
         # Newton's law beside Coulomb's can make energy (Kane and Levinson): the rebound is what energy allows. So can
         # forces of an earlier step on which the time ended.
         low, high, share = 0.0, 1.0, 1.0
@@ -97,7 +99,7 @@ def _operator(step: Step, group: int) -> np.ndarray:
     """Operator of a group, shape (n, n); (0, 0) where it has none. Nobody owns it: it isn't counted either."""
     groups, starts = step.groups, step.blocks.starts
     offset = groups.offsets[group]
-    n = starts[groups.blocks[group + 1]] - starts[groups.blocks[group]]
+    n = starts[groups.ends[group]] - starts[groups.blocks[group]]
     if offset < 0:
         offset = n = 0
     return groups.W[offset : offset + n * n].reshape(n, n)
@@ -131,7 +133,7 @@ def _solve_behind(
 def _behind_closures(step: Step, group: int, held: int) -> tuple[int, int, int, int]:
     """Return where the blocks of a group behind its closures begin and end, and where their rows do."""
     groups, blocks = step.groups, step.blocks
-    first, last = groups.blocks[group], groups.blocks[group + 1]
+    first, last = groups.blocks[group], groups.ends[group]
     begin, end = blocks.starts[first] + held, blocks.starts[last]
     while first < last and blocks.kinds[first] == BILATERAL:
         first += 1
@@ -188,7 +190,7 @@ def _leaves(blocks: BlockArrays, block: int) -> bool:
 
 
 @uncounted()
-def _bounces(step: Step, group: int) -> bool:
+def bounces(step: Step, group: int) -> bool:
     """Return whether a contact of the group bounces."""
     found = False
     for block in range(step.groups.blocks[group], step.groups.blocks[group + 1]):
@@ -289,8 +291,10 @@ def solve_all(step: Step, settings: SolverSettings) -> None:
             now = seconds(step.clock.work)
             begin, end = blocks.starts[groups.blocks[group]], blocks.starts[groups.blocks[group + 1]]
             own = now + (deadline - now) * (end - begin) / (groups.counts[2] - begin)
-        share = SolverSettings(settings.newton, settings.tolerance, settings.max_iterations, own, settings.dt)
-        solve_group(step, group, blocks.v_free, blocks.forces, blocks.parameters, False, share, True)
+        locked = groups.ends[group] < groups.blocks[group + 1]
+        most = min(_LOCKED_ITERATIONS, settings.max_iterations) if locked else settings.max_iterations
+        share = SolverSettings(settings.newton, settings.tolerance, most, own, settings.dt)
+        solve_group(step, group, blocks.v_free, blocks.forces, blocks.parameters, False, share, not locked)
 
 
 @uncounted()

@@ -14,6 +14,19 @@ from humanoid_sim.stepping.constraints import collect_constraints, count_constra
 from humanoid_sim.stepping.gather_wrenches import gather_wrenches
 from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads, position_errors
+from humanoid_sim.stepping.locked_joints import (
+    LAWS_HOLD,
+    LOST,
+    STATES_CHANGED,
+    add_holding_efforts,
+    change_locks,
+    judge_locks,
+    load_locked,
+    lock_joints,
+    mark_solved,
+    start_anew,
+    unlock_joints,
+)
 from humanoid_sim.stepping.operators import build_operators, gather_bodies
 from humanoid_sim.stepping.reactions import (
     apply_constraint_forces,
@@ -35,6 +48,8 @@ from humanoid_sim.stepping.solve_groups import (
 from humanoid_sim.stepping.step_data import Step
 from humanoid_sim.stepping.step_settings import SolverSettings, StepSettings
 
+_LOCKED_TRIES = 4
+"""Sets of locked joints that are tried before all rows are solved for."""
 NO_ROOM, NO_OPERATOR_ROOM = -2, -3
 """What :func:`advance` returns where arrays have to grow."""
 
@@ -43,6 +58,7 @@ NO_ROOM, NO_OPERATOR_ROOM = -2, -3
 def move(step: Step, q: np.ndarray, v: np.ndarray) -> None:
     """Take a state, move all bodies to it and the targets of joints that mimic others to where those are."""
     state, joints = step.state, step.joints
+    step.locks.on[0] = 0
     for i in range(q.size):
         state.q[i] = q[i]
     for k in range(v.size):
@@ -59,24 +75,40 @@ def move(step: Step, q: np.ndarray, v: np.ndarray) -> None:
 @apart(error_model="numpy", _nrt=False)
 def free_motion(step: Step, dt: float) -> None:
     """Velocity at the end of the step without constraint forces, by the articulated-body recursion."""
-    state, joints = step.state, step.joints
+    state, joints, locked = step.state, step.joints, step.locks.on[0] != 0
     joint_loads(step.model.armature, state.v, joints, dt)
+    if locked:
+        load_locked(step, dt)
     articulated_body(
         step.model, step.motion, joints.loads, joints.own_inertia, state.wrenches, step.articulated, state.rate
     )
     for k in range(state.v.size):
-        state.v_free[k] = state.v[k] + dt * state.rate[k]
+        state.v_free[k] = 0.0 if locked and step.locks.held[k] else state.v[k] + dt * state.rate[k]
     refine(step, dt)
+    if locked:
+        add_holding_efforts(step)
     if step.flight.bodies.size > 0:
         fly(step, dt)
 
 
 @uncounted()
-def begin(step: Step, q: np.ndarray, v: np.ndarray, dt: float) -> None:
-    """:func:`move`, the wrenches that act and :func:`free_motion` in one call."""
+def begin(step: Step, q: np.ndarray, v: np.ndarray, dt: float, may_lock: bool) -> None:
+    """:func:`move`, the wrenches that act and :func:`free_motion` in one call; with joints locked where they may be."""
     move(step, q, v)
     gather_wrenches(step)
+    if may_lock:
+        lock_joints(step, dt)
     free_motion(step, dt)
+
+
+@apart(error_model="numpy", _nrt=False)
+def complete_operators(step: Step, method: int, dt: float) -> None:
+    """Build the operators of all rows, if joints were locked, for who reads them after the solve."""
+    if step.locks.on[0] != 0:
+        unlock_joints(step)
+        mark_solved(step)
+        free_motion(step, dt)
+        build_operators(step, method, dt)
 
 
 @uncounted()
@@ -95,6 +127,7 @@ def room(step: Step, m: int, dt: float) -> bool:
 def constrain(step: Step, m: int, dt: float) -> bool:
     """Write all constraints and list the bodies that they act on; whether there is room for their operators."""
     collect_constraints(step, m, dt)
+    mark_solved(step)
     gather_bodies(step)
     groups = step.groups
     largest = 0
@@ -171,7 +204,8 @@ def advance(
         -1 if all went well, what :func:`finish` says of a state that is not finite, or :data:`NO_ROOM` and
         :data:`NO_OPERATOR_ROOM` where arrays have to grow first; nothing has changed then.
 
-    Where the forces of the last step still solve this one's problems, the operators are not built at all.
+    Where the forces of the last step still solve this one's problems, the operators are not built at all. Else joints
+    are locked where they may be; where that doesn't lead to the end, they are let go and all rows solved for.
     """
     dt, tolerance, clock = settings.dt, settings.tolerance, step.clock.work
     times[0] = times[1] = times[2] = 0.0
@@ -191,7 +225,13 @@ def advance(
         times[1] += mark - now
         if saturated:
             free_motion(step, dt)
-    for attempt in range(0 if resting else settings.passes):
+    if not resting and settings.newton and step.locks.on[0] == 0:
+        lock_joints(step, dt)
+        if step.locks.on[0] != 0:
+            mark_solved(step)
+            free_motion(step, dt)
+    passes, tries = settings.passes, _LOCKED_TRIES
+    while not resting:
         pose_problems(step, settings.delassus, dt, settings.impact_speed)
         now = seconds(clock)
         times[0] += now - mark
@@ -199,9 +239,24 @@ def advance(
         solve_all(step, SolverSettings(settings.newton, tolerance, settings.max_iterations, deadline, dt))
         mark = seconds(clock)
         times[1] += mark - now
-        if not respond(step, dt) or attempt + 1 == settings.passes:
-            break
+        saturated = respond(step, dt)
+        if step.locks.on[0] != 0:
+            tries -= 1
+            verdict = judge_locks(step, dt, tolerance)
+            if verdict == LAWS_HOLD and not saturated:
+                break
+            if tries == 0 or verdict == LOST or (verdict == STATES_CHANGED and not change_locks(step, dt)):
+                start_anew(step)
+                constrain(step, m, dt)
+            else:
+                mark_solved(step)
+        else:
+            passes -= 1
+            if passes == 0 or not saturated:
+                break
         free_motion(step, dt)
+    if not resting and step.locks.on[0] != 0 and is_penetrating(step, dt):
+        complete_operators(step, settings.delassus, dt)
     remember_rest(step)
     wrong = finish(step, m, dt, settings.max_iterations, mark + settings.budget - times[1], not resting)
     times[2] += seconds(clock) - mark

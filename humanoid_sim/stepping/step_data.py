@@ -154,6 +154,7 @@ class GroupArrays(NamedTuple):
 
     Attributes:
         blocks: first block of each group, and one behind the last block, shape (groups + 1,).
+        ends: one behind the last block of each group that is solved for, shape (groups,).
         offsets: where the operator of each group begins in ``W``, negative where it isn't there, ``FREE_BODIES`` for a
             group of contacts between free bodies, shape (groups + 1,).
         largest: groups of contacts alone have an operator in ``W`` up to so many rows, those of free bodies alone up to
@@ -186,6 +187,7 @@ class GroupArrays(NamedTuple):
     """
 
     blocks: NDArray[np.int64]
+    ends: NDArray[np.int64]
     offsets: NDArray[np.int64]
     largest: NDArray[np.int64]
     W: NDArray[np.float64]
@@ -342,6 +344,24 @@ class FlightArrays(NamedTuple):
     mean: NDArray[np.float64]
 
 
+class LockArrays(NamedTuple):
+    """Joints that are locked, see :mod:`humanoid_sim.stepping.locked_joints`.
+
+    Attributes:
+        on: 1 while joints are locked, shape (1,).
+        held: whether a coordinate is, shape (nv,).
+        friction: dry friction of those that slide [N m or N], shape (nv,).
+        inertia: what those that are held would accelerate besides the bodies, shape (nv,).
+        efforts: what holds them, shape (nv,).
+    """
+
+    on: NDArray[np.int64]
+    held: NDArray[np.bool_]
+    friction: NDArray[np.float64]
+    inertia: NDArray[np.float64]
+    efforts: NDArray[np.float64]
+
+
 class PairArrays(NamedTuple):
     """How bodies touch, by classes of bodies that all rules treat alike.
 
@@ -396,6 +416,7 @@ class Step(BorrowedRecord):
     pairs: PairArrays
     pushes: PushArrays
     flight: FlightArrays
+    locks: LockArrays
     clock: ClockArrays
 
 
@@ -423,6 +444,7 @@ STEP_TYPE = BorrowedType(
         "pairs": smallest(PairArrays, properties=3),
         "pushes": PushArrays.of_size(1),
         "flight": smallest(FlightArrays),
+        "locks": smallest(LockArrays),
         "clock": smallest(ClockArrays),
     },
 )

@@ -42,6 +42,7 @@ from humanoid_sim.stepping.step_data import (
     ClockArrays,
     FlightArrays,
     GroupArrays,
+    LockArrays,
     MemoryArrays,
     PointArrays,
     PushArrays,
@@ -80,6 +81,7 @@ class Stepper:
         memory: forces of the last step.
         pushes: wrenches that a user lets act.
         flight: free motion.
+        locks: joints that are locked.
         points: contact points of the last step, with their forces.
         closures: loops.
         clock: times of the steps of :meth:`run_steps`.
@@ -126,6 +128,9 @@ class Stepper:
         self.closures = closures_of(world)
         bodies, joints = free_bodies(self.model, np.concatenate([self.closures.joint_a, self.closures.joint_b]))
         self.flight = FlightArrays(bodies, joints, np.zeros(nv), np.zeros(nv), np.zeros(nv))
+        self.locks = LockArrays(
+            np.zeros(1, dtype=np.int64), np.zeros(nv, dtype=np.bool_), np.zeros(nv), np.zeros(nv), np.zeros(nv)
+        )
         self.pushes = PushArrays.of_size(4)
         self.settings = settings
         self._pairs = pair_table(world)
@@ -150,10 +155,10 @@ class Stepper:
             return np.zeros(size, dtype=np.int64)
 
         return GroupArrays(
-            blocks=integers(trees + 1), offsets=integers(trees + 1), largest=self._largest, W=np.zeros(entries),
-            residuals=np.zeros((trees, 5)), iterations=integers(trees), leaders=integers(trees),
-            group_of_tree=integers(trees), mixed=np.zeros(trees, dtype=np.bool_), members=integers(trees),
-            free=np.isin(np.arange(trees), self.model.trees[self.flight.bodies]),
+            blocks=integers(trees + 1), ends=integers(trees), offsets=integers(trees + 1), largest=self._largest,
+            W=np.zeros(entries), residuals=np.zeros((trees, 5)), iterations=integers(trees),
+            leaders=integers(trees), group_of_tree=integers(trees), mixed=np.zeros(trees, dtype=np.bool_),
+            members=integers(trees), free=np.isin(np.arange(trees), self.model.trees[self.flight.bodies]),
             place=np.full(n, -1, dtype=np.int64), bodies=integers(n), tree_bodies=integers(trees + 1),
             sizes=integers(trees), omega_offsets=integers(trees),
             omega=np.zeros((omega, 6, 6)), branch=integers(nv), marks=integers(nv), U=np.zeros((nv, 6)),
@@ -183,7 +188,7 @@ class Stepper:
             model=self.model, motion=self.motion, middle=self._middle, articulated=self.articulated, state=self.state,
             joints=self.joints, rows=self._rows, blocks=self.blocks, groups=self.groups, memory=self.memory,
             closures=self.closures, points=self.points, pairs=self._pairs, pushes=self.pushes, flight=self.flight,
-            clock=self.clock,
+            locks=self.locks, clock=self.clock,
         )  # fmt: skip
 
     @property
@@ -420,6 +425,10 @@ class Stepper:
             remember_pull(self._step)
         return wrong
 
+    def complete_operators(self) -> None:
+        """Make the operators of the last step those of all rows, see :func:`.stages.complete_operators`."""
+        stages.complete_operators(self._step, self.settings.delassus, self.settings.dt)
+
     # -- reading -------------------------------------------------------------------------------
 
     def delassus_method(self, joint: int) -> str | None:
@@ -481,6 +490,8 @@ class Stepper:
         Args:
             complete: adds to the operators what isn't the stepper's, such as deformable soles.
         """
+        diagonal = self.blocks.diagonal.copy()  # by which the next step sees whether things are at rest
+        self.complete_operators()
         keep_velocities(self._step)
         self._give_operators()
         blocks, groups = self.blocks, self.groups
@@ -489,6 +500,7 @@ class Stepper:
         else:
             self._pinocchio.build_operators(self._rows, self.blocks, self.groups, self.motion, self.settings.dt)
         complete()
+        self.blocks.diagonal[:] = diagonal
         size = 3 * int(np.count_nonzero(blocks.kinds[: groups.counts[1]] == CONTACT))
         W, v_free, mu = np.zeros((size, size)), np.zeros(size), np.zeros(size // 3)
         order = np.zeros(size // 3, dtype=np.int64)
