@@ -66,6 +66,24 @@ def cone_neighbours(neighbours: Neighbours, goal: ArrayLike, angle: float) -> Ne
     return towards
 
 
+def strided_neighbours(neighbours: Neighbours, stride: Callable[[Cell], int]) -> Neighbours:
+    """Cells in the directions of some neighbours, more steps away where a grid may be coarse (section 5.2.2.6).
+
+    Args:
+        neighbours: whose steps become longer.
+        stride: steps of a cell for one, 1 or more; a goal that is a cell is met where it is 1 around it.
+    """
+
+    def far(cell: Cell) -> Iterable[Cell]:
+        times = stride(cell)
+        if times != int(times) or times < 1:
+            raise InputError(f"is {times} at {cell}", element="stride", remedy="Give a whole number of at least 1")
+        for other in neighbours(cell):
+            yield tuple(k + int(times) * (o - k) for k, o in zip(cell, other, strict=True))
+
+    return far
+
+
 def _by_offsets(offsets: Iterable[Cell]) -> Neighbours:
     steps = tuple(offsets)
     return lambda cell: [tuple(a + b for a, b in zip(cell, step, strict=True)) for step in steps]

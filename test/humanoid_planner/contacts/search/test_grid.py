@@ -9,7 +9,12 @@ import pytest
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts.search.best_first import End
 from humanoid_planner.contacts.search.grid import plan_on_grid
-from humanoid_planner.contacts.search.neighbours import ball_neighbours, cone_neighbours, m_neighbours
+from humanoid_planner.contacts.search.neighbours import (
+    ball_neighbours,
+    cone_neighbours,
+    m_neighbours,
+    strided_neighbours,
+)
 
 START, GOAL = (0, 4), (12, 4)
 
@@ -122,6 +127,31 @@ def test_diagonal_steps_shorten_the_path():
     assert len(plan.points) == 6
 
 
+@pytest.mark.parametrize("method", ["bfp", "vbfp"])
+def test_a_grid_that_is_fine_near_a_wall_alone_needs_fewer_cells_and_keeps_the_way(method):
+    """A wall with a gap one cell wide, forty cells ahead: single steps near it, eight at a time elsewhere."""
+
+    def free(p, q):
+        return not min(p[0], q[0]) < 40.5 < max(p[0], q[0]) or abs(p[1] - 3) < 0.5
+
+    def away(p):
+        return float(abs(p[0] - 45) + abs(p[1] - 3))
+
+    def stride(cell):
+        return 8 if cell[0] < 32 else 1
+
+    fine, coarse = (
+        plan_on_grid((0, 0), (45, 3), away, method=method, free_path=free, neighbours=neighbours, max_nodes=2000)
+        for neighbours in (m_neighbours(2), strided_neighbours(m_neighbours(2), stride))
+    )
+    assert fine.success
+    assert coarse.success
+    steps = np.abs(np.diff(coarse.points, axis=0)).sum(axis=1)
+    assert [*steps] == [stride(point) for point in coarse.points[:-1]]
+    assert 2 * coarse.internal < fine.internal
+    assert all(free(*pair) for pair in itertools.pairwise(coarse.points))
+
+
 def test_bad_input_is_named():
     with pytest.raises(InputError, match="steps"):
         plan_on_grid((0, 0), (1, 1), hill, steps=0.0)
@@ -131,5 +161,7 @@ def test_bad_input_is_named():
         plan_on_grid((0, 0), (1, 1), lambda p: math.nan)
     with pytest.raises(InputError, match="time_limit: is NaN"):
         plan_on_grid((0, 0), (1, 1), hill, time_limit=math.nan)
+    with pytest.raises(InputError, match=r"stride: is 0 at \(0, 0\)"):
+        plan_on_grid((0, 0), (1, 1), hill, neighbours=strided_neighbours(m_neighbours(2), lambda _: 0))
     with pytest.raises(InputError, match="m: is 3"):
         m_neighbours(2, 3)
