@@ -24,6 +24,7 @@ from contact_scenarios import (
     chair_to_standing,
     chosen_footholds,
     five_stairs,
+    g1_up_stairs,
     gap_with_wall,
     ladder,
     reaching,
@@ -75,6 +76,7 @@ CASES: tuple[Case, ...] = (
     ("gap, failures remembered", gap_with_wall, lambda one: one.options | {"failure_malus": 0.03}),
     ("ladder, failures forgotten", ladder, lambda one: one.options | {"failure_malus": 0.0}),
     ("TALOS up the stairs", talos_up_stairs, lambda one: one.options),
+    ("G1 up the stairs", g1_up_stairs, lambda one: one.options),
     ("BIP over bars", bip_over_bars, lambda one: one.options),
     ("under the table, guide only", partial(under_the_table, ()), lambda one: one.options),
 )

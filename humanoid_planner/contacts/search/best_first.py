@@ -93,7 +93,7 @@ class SearchSpace(ABC, Generic[S]):
         return None
 
     def cut_short(self) -> Collection[int]:
-        """Return the nodes whose expansion left states out that another one would give; asked when nothing else waits."""
+        """Return the nodes whose expansion left states out that another one gives; asked when nothing else waits."""
         return ()
 
     def delay(self, state: S) -> float:

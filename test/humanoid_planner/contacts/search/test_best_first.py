@@ -74,15 +74,14 @@ def test_the_node_of_least_potential_and_delay_is_next():
 class Hasty(Halving):
     """Gives the best new son at a time. From the start one leads on and on to nothing, the other to the goal."""
 
-    SONS = {10: (7, 9), 7: (6, 8), 6: (5,), 9: (3, 4), 3: (), 4: (0,)}
-
     def __init__(self):
         super().__init__(0)
         self.cut = set()
+        self.sons = {10: (7, 9), 7: (6, 8), 6: (5,), 9: (3, 4), 4: (0,)}
 
     def expand(self, node, nodes, stop):
         self.cut.discard(node.index)
-        left = [son for son in self.SONS.get(node.state, ()) if son not in self.known]
+        left = [son for son in self.sons.get(node.state, ()) if son not in self.known]
         if len(left) > 1:
             self.cut.add(node.index)
         return [(node.index, son) for son in left[:1] if self.add(son)]
