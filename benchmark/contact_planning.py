@@ -24,6 +24,7 @@ from contact_scenarios import (
     chair_to_standing,
     chosen_footholds,
     five_stairs,
+    g1_up_stairs,
     gap_with_wall,
     ladder,
     reaching,
@@ -37,6 +38,7 @@ from contact_scenarios import (
 from plan_picture import draw_plan
 
 from humanoid_planner.contacts import ContactPlan, RandomCandidates, plan_contacts, verify_plan
+from humanoid_studies.posture.statistics import GenerationLog
 
 Case = tuple[str, Callable[[], Scenario], Callable[[Scenario], dict[str, Any]]]
 
@@ -74,6 +76,7 @@ CASES: tuple[Case, ...] = (
     ("gap, failures remembered", gap_with_wall, lambda one: one.options | {"failure_malus": 0.03}),
     ("ladder, failures forgotten", ladder, lambda one: one.options | {"failure_malus": 0.0}),
     ("TALOS up the stairs", talos_up_stairs, lambda one: one.options),
+    ("G1 up the stairs", g1_up_stairs, lambda one: one.options),
     ("BIP over bars", bip_over_bars, lambda one: one.options),
     ("under the table, guide only", partial(under_the_table, ()), lambda one: one.options),
 )
@@ -85,7 +88,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60.0, help="of one plan [s]")
     parser.add_argument("--nodes", type=float, default=math.inf, help="of one plan: a limit that no busy machine moves")
     parser.add_argument("--only", default="", help="cases whose names hold this")
-    parser.add_argument("--pictures", type=Path, help="folder for a picture of the last plan of each case")
+    parser.add_argument("--pictures", type=Path, help="folder for pictures of each case's last plan and its calls")
     arguments = parser.parse_args()
     for scenario in (can_on_table(), five_stairs()):  # kernels
         for collisions in (False, True):
@@ -100,6 +103,7 @@ def main() -> None:
         plan = run(name, scenario, options, arguments.seeds if random else 1, arguments.limit, arguments.nodes)
         if arguments.pictures is not None:
             path = arguments.pictures / f"{name.replace(', ', '_').replace(' ', '_')}.png"
+            GenerationLog.of_plan(plan.statistics.calls).plot(path.with_stem(f"{path.stem}_calls"))
             draw_plan(path, scenario.robot, scenario.scene, plan.stances, plan.postures, ((-75, 10), (0, 10)))
 
 

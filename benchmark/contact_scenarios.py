@@ -118,6 +118,13 @@ def talos_up_stairs() -> Scenario:
     return scenario
 
 
+def g1_up_stairs() -> Scenario:
+    """Unitree's G1 likewise; its detailed meshes take half a minute of the processor the first time."""
+    scenario = _on_feet("g1", "five_stairs", ("floor", -0.12), (*TOP[:2], 1.42), 10.0, 1.0)
+    scenario.options |= safely()
+    return scenario
+
+
 def slabs_and_bars() -> Scenario:
     """Footsteps alone: sixteen slabs of several heights, and bars between them."""
     return _on_feet("hrp2", "slabs_and_bars", ("slab_1", 0.0), END, 8.0, 0.95)

@@ -23,7 +23,7 @@ from humanoid_ros.client import HumanoidStack
 from humanoid_ros.client.answers import robot_state
 from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
-from humanoid_sim.walking import MotionWatch, PlayedMotion
+from humanoid_sim.walking import ContactLoad, MotionWatch, PlayedMotion
 
 SLICE, STILL, SLICES = 0.25, 1e-3, 40
 """The robot stands when no joint moves faster than this [rad/s] for two slices of time [s]; how many are waited for."""
@@ -101,10 +101,10 @@ def play_through_bridge(stack: HumanoidStack, motion: WholeBodyTrajectory) -> Pl
             continue
         state = robot_state(heard["joint_states"][stamp], heard["odometry"][stamp])
         assert state.base is not None
-        loads: dict[str, float] = {}
-        for contact in heard["contacts"][stamp].contacts:
-            link = contact.body_a.rsplit("/", 1)[-1]
-            loads[link] = loads.get(link, 0.0) + float(array(contact.force) @ array(contact.normal))
+        loads = [
+            ContactLoad(one.body_a.rsplit("/", 1)[-1], array(one.position), array(one.force), array(one.normal))
+            for one in heard["contacts"][stamp].contacts
+        ]
         q = motion.q[0].copy()
         for joint in robot.joint_names:
             q[robot.index_q(joint)] = state.positions[joint]

@@ -92,6 +92,19 @@ class Surface(ValueEquality):
             origin[0] = x
         return pin.SE3(frame @ turn, origin)
 
+    @property
+    def outline(self) -> np.ndarray:
+        """(k, 2) the polygon, bent edges in parts of ten degrees at most [m]; empty for an unbounded surface."""
+        if self.polygon is None:
+            return np.zeros((0, 2))
+        parts = []
+        for corner, following in zip(self.polygon, np.roll(self.polygon, -1, axis=0), strict=True):
+            edge = np.asarray(following - corner, dtype=float)
+            bent = abs(edge[1]) if self.form is SurfaceForm.CYLINDER else float(np.linalg.norm(edge))
+            count = max(math.ceil(bent / self.radius / math.radians(10.0) - 1e-9), 1)
+            parts.append(corner + np.linspace(0.0, 1.0, count, endpoint=False)[:, None] * edge)
+        return np.vstack(parts)
+
     def coordinates(self, point: np.ndarray, direction: np.ndarray) -> tuple[float, float, float]:
         """Return (x, y, theta) of the place nearest to a point (3,), its x axis along a direction (3,)."""
         x, y, z = point.tolist()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Zero-moment point that the motion of all bodies asks for, by inverse dynamics."""
+"""Zero-moment points: of the motion of all bodies by inverse dynamics, and of contact forces."""
 
 from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import ArrayLike
 
 from humanoid_model.arrays import Array, Reals
 
@@ -35,3 +36,22 @@ def multibody_zero_moment_point(
         points[i] = -moment[1] / force[2], moment[0] / force[2]
         forces[i] = force
     return points, forces
+
+
+def zero_moment_point_of_forces(places: ArrayLike, forces: ArrayLike) -> Array:
+    """(3,) point where contact forces have no horizontal moment, at the mean height of their vertical parts [m].
+
+    Args:
+        places: of m contacts in the world, shape (m, 3) [m].
+        forces: on the robot, in the world, shape (m, 3) [N].
+
+    Returns:
+        The point; not a number where nothing presses.
+    """
+    at, f = (np.asarray(one, dtype=float).reshape(-1, 3) for one in (places, forces))
+    total = float(f[:, 2].sum())
+    if not total > 0.0:
+        return np.full(3, np.nan)
+    height = float(f[:, 2] @ at[:, 2]) / total
+    level = f[:, [2]] * at[:, :2] - (at[:, [2]] - height) * f[:, :2]
+    return np.array([*(level.sum(axis=0) / total), height])

@@ -50,8 +50,8 @@ class ContactProblem:
         threshold: M; nodes of this potential and above are left out.
         seed: of random candidates; the plan is the same for a seed.
         sons: most sons by new contacts of a link. Places are tried in the order of the potential that the father's
-            posture would have, moved with the middle of the contacts, until so many have a posture; the others are
-            left out for good. None for all sons, as the thesis has it.
+            posture would have, moved with the middle of the contacts, until so many have a posture; the others come
+            when no node is left, again so many at a time. None for all sons, as the thesis has it.
         pre_contact: ask first whether a location comes near its surface; None does with search volumes.
         reach: leave out stances whose contacts are proved to be too far apart.
         balance: leave out stances whose bearing contacts are proved not to carry the robot.

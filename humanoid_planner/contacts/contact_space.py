@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,7 +98,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         metric: equality of stances.
         method: "bfp" or "vbfp".
         seed: of random candidates.
-        sons: most sons by new contacts of a link, the most promising first; None for all.
+        sons: sons by new contacts of a link at a time, the most promising first; None for all.
         pre_contact: ask first whether a couple's location comes near its surface at all.
         reach: leave out stances whose contacts are proved to be too far apart.
         balance: leave out stances whose bearing contacts are proved not to carry the robot.
@@ -149,6 +149,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         self._added: list[PlannedStance] = []
         self._answered: dict[tuple[int, int], PostureResult] = {}
         self._failures: Counter[tuple[int, ...]] = Counter()
+        self._cut: set[int] = set()
         #: What kept nodes from the goal, by index.
         self.far_from_goal: dict[int, str] = {}
         #: How often what kept the robot from holding on a surface, by its name.
@@ -229,6 +230,8 @@ class ContactSpace(SearchSpace[StancePosture]):
         if self.method == "vbfp" and node.father is not None:
             families.append((nodes[node.father], self._next_brothers(node.state)))
         counts, refusals, self._added = dataclasses.replace(self.counts), self.refusals.copy(), []
+        cut = self._cut.copy()
+        self._cut.discard(node.index)
         failures = self._failures.copy()
         try:
             found = self._converse(node, [asking for _, asking in families], stop)
@@ -242,7 +245,7 @@ class ContactSpace(SearchSpace[StancePosture]):
             # As if nothing had been: the same questions are asked again, in the same order.
             for stance in self._added:
                 self._known.remove(stance)
-            self.counts, self.refusals, self._failures = counts, refusals, failures
+            self.counts, self.refusals, self._failures, self._cut = counts, refusals, failures, cut
             raise
         self._answered.clear()
         return sons
@@ -338,15 +341,21 @@ class ContactSpace(SearchSpace[StancePosture]):
             holds = self.candidates.holds(self.couples, couple, self._place(node, couple))
             of_link.setdefault(self.couples.location(couple).link, []).extend(base.adding(hold) for hold in holds)
         for stances in of_link.values():
-            yield self._first_of(sorted(stances, key=lambda stance: self._promise(node, stance)), node.state.q, count)
+            yield self._first_of(node, sorted(stances, key=lambda stance: self._promise(node, stance)), count)
 
-    def _first_of(self, stances: Sequence[PlannedStance], q: NDArray[np.float64], count: int) -> _Asking:
+    def _first_of(self, node: Node[StancePosture], stances: Sequence[PlannedStance], count: int) -> _Asking:
+        """Return the first ones that have a posture, of those that weren't tried; the others wait for another time."""
         sons: list[StancePosture] = []
         for stance in stances:
-            sons += yield from self._try("add", stance, q)
             if len(sons) == count:
+                self._cut.add(node.index)
                 break
+            sons += yield from self._try("add", stance, node.state.q)
         return sons
+
+    def cut_short(self) -> Collection[int]:
+        """Return the nodes of which only the most promising sons were sought."""
+        return self._cut
 
     def _promise(self, node: Node[StancePosture], stance: PlannedStance) -> float:
         """Return the potential that a son may have: the father's posture goes with the middle of the contacts."""
@@ -532,9 +541,10 @@ class ContactSpace(SearchSpace[StancePosture]):
         return StancePosture(_decode(holds), np.array(q, dtype=float), bool(at_goal), volume)
 
     def memory(self) -> Any:
-        """All stances that were tried, and the failed calls among sons by couples."""
+        """All stances that were tried, the failed calls among sons by couples, nodes of which sons were left out."""
         stances = [_encode(stance) for stance in self._known.stances()]
-        return {"stances": stances, "failures": [[list(couples), n] for couples, n in self._failures.items()]}
+        failures = [[list(couples), n] for couples, n in self._failures.items()]
+        return {"stances": stances, "failures": failures, "cut": sorted(self._cut)}
 
     def recall(self, data: Any) -> None:
         """Take what :meth:`memory` gave, in place of what is known so far."""
@@ -542,6 +552,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         for holds in data["stances"]:
             self._known.add(_decode(holds))
         self._failures = Counter({tuple(couples): int(n) for couples, n in data["failures"]})
+        self._cut = {int(index) for index in data["cut"]}
 
 
 def _encode(stance: PlannedStance) -> Any:

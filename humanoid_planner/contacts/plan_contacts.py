@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ class ContactPlanner:
             asked.goal_below,
             asked.way_exists,
             asked.goal_way_exists,
-            frozenset(couples.number_of(*names) for names in asked.goal_holds),
+            _held_at_goal(asked.goal_holds, couples),
             asked.failure_malus,
         )
         self._name = f"{robot.name} in {scene.name}"
@@ -278,6 +278,25 @@ def _check_goal(robot: Robot, scene: Scene, tasks: Sequence[Task]) -> None:
     found = generate_posture(robot, Stance(()), scene=scene, tasks=tasks, stability="none")
     if found.conflicting:
         raise InputError(f"no posture fulfils it, whatever it holds. {found.explanation}".rstrip("."), element="goal")
+
+
+def _held_at_goal(pairs: Collection[tuple[str, str]], couples: Couples) -> frozenset[int]:
+    """Return the couples that hold at the end.
+
+    Raises:
+        InputError: one that isn't planned with or is forbidden, or two of a link.
+    """
+    held: dict[str, str] = {}
+    for location, surface in pairs:
+        couple = couples.number_of(location, surface, "goal_holds")
+        name, link = f"{location} on {surface}", couples.location(couple).link
+        if couple not in couples.allowed:
+            raise InputError(f"{name} is forbidden", element="goal_holds", remedy="Allow it, or leave it out")
+        if held.setdefault(link, name) != name:
+            raise InputError(
+                f"{held[link]} and {name} are both of {link}", element="goal_holds", remedy="Give one pair of each link"
+            )
+    return frozenset(couples.number_of(*pair) for pair in pairs)
 
 
 def _planned(start: Stance, couples: Couples) -> PlannedStance:

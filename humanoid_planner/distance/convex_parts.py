@@ -7,6 +7,7 @@ import hashlib
 import itertools
 from collections.abc import Sequence
 
+import coal
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -23,8 +24,11 @@ _SAMPLES = 2048
 """Points at which it is looked up how much of a hull is filled: a share of 0.9 is then known to 0.02."""
 _TOUCHING = 1e-6
 """Shapes whose places and sizes differ by less [m] fit each other."""
-_CHUNK = 200_000
-"""Pairs of points and facets looked at together."""
+_DETAILED = 1000
+"""Triangles above which a mesh is taken apart more coarsely."""
+_POINT = coal.Sphere(0.0)
+_MARGIN = 0.05
+"""Of shares that are estimated: outlines are 2 % of the radius inside."""
 _SURFACE_POINTS = 40
 """Points of the surface along the largest extent at which it is checked that parts of a mesh cover it."""
 
@@ -112,7 +116,7 @@ def _put_together(parts: list[RoundedHull], filled: float) -> list[RoundedHull]:
             together = groups[pair[0]] + groups[pair[1]]
             key = tuple(map(id, together))
             if key not in shares:
-                shares[key] = _filled_share(RoundedHull.around(together), together)
+                shares[key] = _filled_share(RoundedHull.around(together), together, filled)
             if shares[key] >= share:
                 best, share = pair, shares[key]
         if best is None:
@@ -121,8 +125,13 @@ def _put_together(parts: list[RoundedHull], filled: float) -> list[RoundedHull]:
     return [RoundedHull.around(group) if len(group) > 1 else group[0] for group in groups]
 
 
-def _filled_share(hull: RoundedHull, parts: Sequence[RoundedHull]) -> float:
-    """Return the share of a hull's volume that parts fill, on a fixed set of evenly spread points."""
+def _filled_share(hull: RoundedHull, parts: Sequence[RoundedHull], least: float) -> float:
+    """Return the share of a hull's volume that parts fill, on a fixed set of evenly spread points.
+
+    Where the parts' volumes and an estimate of the hull's from below tell that it is less than ``least``, it is 0.
+    """
+    if sum(part.volume for part in parts) < (least - _MARGIN) * hull.least_volume:
+        return 0.0
     from scipy.stats import qmc  # slow to import, and only shapes put together need it
 
     lower, upper = hull.outline.min(axis=0), hull.outline.max(axis=0)
@@ -162,8 +171,10 @@ def decompose(
 
     By CoACD (X. Wei et al., "Approximate convex decomposition for 3D meshes with collision-aware concavity and tree
     search", ACM Transactions on Graphics 41, 2022). Holes of three or four sides are filled first. A mesh that is
-    still open CoACD replaces by voxels, whose steps would make many parts: it is taken apart more coarsely. What of the
-    mesh then sticks out of the parts, on surface points a fortieth of its size apart, becomes the radius of all parts.
+    still open CoACD replaces by voxels, whose steps would make many parts: it is taken apart more coarsely. So is one
+    of many triangles, whose fillets and bores would take minutes and make dozens of parts: six at most, of few corners.
+    What of the mesh then sticks out of the parts, on surface points a fortieth of its size apart, becomes the radius of
+    all parts.
 
     Args:
         vertices: shape (n, 3) [m].
@@ -180,7 +191,12 @@ def decompose(
     mesh = trimesh.Trimesh(vertices, triangles)
     mesh.fill_holes()
     given = coacd.Mesh(np.asarray(mesh.vertices), np.asarray(mesh.faces))
-    if mesh.is_watertight:
+    if len(triangles) > _DETAILED:
+        found = coacd.run_coacd(
+            given, threshold=max(concavity, 0.3), max_convex_hull=6, preprocess_mode="on", preprocess_resolution=15,
+            resolution=300, mcts_nodes=5, mcts_iterations=10, mcts_max_depth=1, decimate=True, max_ch_vertex=48, seed=0,
+        )  # fmt: skip
+    elif mesh.is_watertight:
         found = coacd.run_coacd(given, threshold=concavity, preprocess_mode="off", seed=0)
     else:
         found = coacd.run_coacd(
@@ -202,23 +218,29 @@ def _surface_points(vertices: NDArray[np.float64], triangles: NDArray[np.int64])
 
 def _sticks_out(points: NDArray[np.float64], parts: Sequence[RoundedHull]) -> float:
     """Largest distance of points to the nearest of several solid parts; 0 when all are inside."""
-    import trimesh
-
     hulls = [ConvexHull(part.points) for part in parts]
     # How far a point is beyond a hull's facets bounds its distance: hulls beyond the nearest so far are left out.
     beyond = np.array([(points @ hull.equations[:, :3].T + hull.equations[:, 3]).max(axis=1) for hull in hulls])
-    nearest = np.where((beyond <= _TOUCHING).any(axis=0), 0.0, np.inf)
-    order = np.argsort(beyond, axis=0)
-    for rank, index in itertools.product(range(len(parts)), range(len(parts))):
-        hull, part = hulls[index], parts[index]
-        out = np.flatnonzero((order[rank] == index) & (beyond[index] < nearest))
-        for chunk in np.array_split(out, max(1, len(out) * len(hull.simplices) // _CHUNK)):
-            if not len(chunk):
-                continue
-            # Pairs of a point and a facet, one row each.
-            facets = np.tile(part.points[hull.simplices], (len(chunk), 1, 1))
-            repeated = np.repeat(points[chunk], len(hull.simplices), axis=0)
-            closest = trimesh.triangles.closest_point(facets, repeated)
-            away = np.linalg.norm(closest - repeated, axis=1).reshape(len(chunk), -1)
-            nearest[chunk] = np.minimum(nearest[chunk], away.min(axis=1))
-    return float(nearest.max(initial=0.0))
+    solids = [_solid(part.points[hull.vertices]) for part, hull in zip(parts, hulls, strict=True)]
+    out, farthest = np.flatnonzero((beyond > _TOUCHING).all(axis=0)), 0.0
+    for index in out[np.argsort(-beyond[:, out].min(axis=0))]:
+        away = np.inf
+        for part in np.argsort(beyond[:, index]):
+            # Nearer than the farthest point so far it can't be the farthest.
+            if away <= max(float(beyond[part, index]), farthest):
+                break
+            away = min(away, _distance(solids[part], points[index]))
+        farthest = max(farthest, away)
+    return farthest
+
+
+def _solid(points: NDArray[np.float64]) -> coal.ConvexBase:
+    corners = coal.StdVec_Vec3s()
+    corners.extend(list(points))
+    return coal.ConvexBase.convexHull(corners, True, "Qt")
+
+
+def _distance(solid: coal.ConvexBase, point: NDArray[np.float64]) -> float:
+    """Return the distance of a point to a solid, below zero inside [m]."""
+    still, there = coal.Transform3s.Identity(), coal.Transform3s(np.eye(3), point)
+    return float(coal.distance(solid, still, _POINT, there, coal.DistanceRequest(), coal.DistanceResult()))

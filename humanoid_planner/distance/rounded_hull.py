@@ -51,7 +51,15 @@ class RoundedHull(ValueEquality):
         """Points (k, 3) whose convex hull is the rounded hull, up to 2 % of the radius, from inside."""
         if self.radius == 0.0:
             return self.points
-        return (self.points[:, None] + self.radius * geodesic_directions(2)).reshape(-1, 3)
+        return (self._corners[:, None] + self.radius * geodesic_directions(2)).reshape(-1, 3)
+
+    @cached_property
+    def _corners(self) -> NDArray[np.float64]:
+        """Those of the points that are corners of their hull; all of points that are flat."""
+        try:
+            return np.asarray(self.points[np.sort(ConvexHull(self.points).vertices)])
+        except QhullError:
+            return self.points
 
     def contains(self, other: RoundedHull) -> bool:
         """Return whether another rounded hull is inside, up to a thousandth of a millimetre."""
@@ -84,11 +92,32 @@ class RoundedHull(ValueEquality):
 
     def contains_points(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which of points (k, 3) are inside, up to 2 % of the radius, shape (k,)."""
-        try:
-            equations = ConvexHull(self.outline).equations
-        except QhullError:  # flat: it has no inside
+        if self._outer is None:  # flat: it has no inside
             return np.zeros(len(points), dtype=bool)
+        equations = self._outer.equations
         return np.asarray((points @ equations[:, :3].T + equations[:, 3]).max(axis=1) <= 1e-9)
+
+    @cached_property
+    def _outer(self) -> ConvexHull | None:
+        """Hull of the outline; None where that is flat."""
+        try:
+            return ConvexHull(self.outline)
+        except QhullError:
+            return None
+
+    @property
+    def volume(self) -> float:
+        """Volume of the outline's hull [m^3]."""
+        return 0.0 if self._outer is None else float(self._outer.volume)
+
+    @cached_property
+    def least_volume(self) -> float:
+        """Volume of the points' hull and of a layer of the radius on its faces, edges and corners left out [m^3]."""
+        try:
+            core = ConvexHull(self.points)
+        except QhullError:
+            return 0.0
+        return float(core.volume + core.area * self.radius)
 
 
 def rounded_hull(geometry: coal.CollisionGeometry) -> RoundedHull:

@@ -19,7 +19,7 @@ from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
 _CONSTRUCTION = b"sphere-torus volume 1"
 """Changes whenever the construction gives other volumes: files of an older one are then not found."""
-_DECOMPOSITION = b"convex parts 2"
+_DECOMPOSITION = b"convex parts 3"
 """Likewise for convex parts."""
 
 

@@ -70,7 +70,7 @@ def plan_markers(
     for number, surface in enumerate(read.scene.surfaces):
         where = surfaces.get(surface.name)
         if where is not None and surface.polygon is not None:
-            places = [surface.place(x, y, 0.0).act(np.array([0.0, 0.0, LIFT])) for x, y in surface.polygon]
+            places = [surface.place(x, y, 0.0).act(np.array([0.0, 0.0, LIFT])) for x, y in surface.outline]
             outline = np.array([where.act(corner) for corner in places])
             markers.append(outline_marker("surfaces", number, outline, SURFACE))
     way = new_marker("centre_of_mass", 0, Marker.LINE_STRIP)

@@ -25,6 +25,7 @@ from humanoid_planner.contacts import (
     BarycentreNear,
     CentreOfMassAttractor,
     ContactCount,
+    CrossedMalus,
     LocationMalus,
     OnlyMalus,
     PointAlongGuide,
@@ -35,8 +36,10 @@ from humanoid_planner.contacts import (
     StanceMetric,
     StanceTerm,
 )
+from humanoid_planner.contacts.contact_problem import POSTURE
 from humanoid_planner.contacts.stances.candidates import Candidates
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture import Criterion, LeastTorque, Load, NearReference, WeightedSum, near_middle
 from humanoid_planner.posture.motion.near_guide import NearGuide
 from humanoid_planner.posture.planning_cache import PlanningCache
@@ -52,6 +55,16 @@ from humanoid_ros.node.requested_files import check_requested
 _Stability = IntEnum(  # type: ignore[misc]
     "_Stability", {**{kind.name: kind.value for kind in StabilityKind}, "AUTO": ContactPlanRequest.AUTO}
 )
+
+
+#: Fields of a request that are numbers of :class:`humanoid_planner.posture.PostureRequirements`, with their units.
+_POSTURE_NUMBERS = {
+    "collision_margin": "m",
+    "stability_margin": "m or N",
+    "centre_margin": "m",
+    "joint_margin": "rad or m",
+    "friction": "-",
+}
 
 
 class Method(IntEnum):
@@ -86,6 +99,7 @@ class TermKind(IntEnum):
     LOCATIONS = TermMessage.LOCATIONS
     ONLY = TermMessage.ONLY
     BARYCENTRE = TermMessage.BARYCENTRE
+    CROSSED = TermMessage.CROSSED
 
 
 @dataclass(frozen=True)
@@ -190,6 +204,7 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
         "scene": scene,
         "start": _start(request, locations, scene, used, surfaces),
         "goal": [posture_task(task, kinematics, f"goal[{i}]") for i, task in enumerate(request.goal)],
+        "goal_holds": tuple(_goal_holds(request, used, surfaces)),
         "locations": used,
         "candidates": candidates,
         "method": method.name.lower(),
@@ -205,6 +220,10 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
         "seed": int(request.seed),
         "failure_malus": check_not_negative(request.failure_malus, "failure_malus", "-"),
         "pre_contact": True if request.pre_contact else None,
+        "sons": int(request.sons) or None,
+        "reach": bool(request.reach),
+        "balance": bool(request.balance),
+        "options": _options(request),
         "stability": "auto" if stability == ContactPlanRequest.AUTO else STABILITY_WORDS[StabilityKind(stability)],
         "torque_limits": bool(request.torque_limits),
         "loads": tuple(load(item, kinematics, f"loads[{i}]") for i, item in enumerate(request.loads)),
@@ -212,8 +231,9 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
     for name, field in (("threshold", "max_potential"), ("goal_below", "goal_potential")):
         if getattr(request, field) != 0.0:
             problem[name] = check_finite(getattr(request, field), field)
-    for name, unit in (("collision_margin", "m"), ("stability_margin", "m or N"), ("joint_margin", "rad or m")):
+    for name, unit in _POSTURE_NUMBERS.items():
         problem[name] = check_not_negative(getattr(request, name), name, unit)
+    problem["friction"] = problem["friction"] or None
     limit = defaults.limit(request)
     if limit < 0.0:
         raise InputError(
@@ -290,6 +310,25 @@ def _forbidden(
         for location in [item.location] if item.location else used:
             for surface in [item.surface] if item.surface else surfaces:
                 yield location, surface
+
+
+def _goal_holds(
+    request: ContactPlanRequest, used: Sequence[str], surfaces: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    for i, item in enumerate(request.goal_holds):
+        check_known(item.location, used, f"goal_holds[{i}].location", "used location")
+        check_known(item.surface, surfaces, f"goal_holds[{i}].surface", "used surface")
+        yield item.location, item.surface
+
+
+def _options(request: ContactPlanRequest) -> SolverOptions:
+    """Return the library's options of the search for one posture, but for what a request gives."""
+    tolerance = check_not_negative(request.optimality_tolerance, "optimality_tolerance", "-")
+    return dataclasses.replace(
+        POSTURE,
+        max_iterations=int(request.max_iterations) or POSTURE.max_iterations,
+        optimality_tolerance=tolerance or POSTURE.optimality_tolerance,
+    )
 
 
 def _candidates(message: ContactCandidates, used: Sequence[str], surfaces: Sequence[str]) -> Candidates | SearchVolumes:
@@ -385,6 +424,15 @@ def _term(item: TermMessage, scene: Scene, robot: Robot, field: str) -> StanceTe
         return ContactCount(weight, *numbers)
     if kind is TermKind.BARYCENTRE:
         return BarycentreNear(vector(item.target, f"{field}.target"), surface_placements(scene), weight)
+    if kind is TermKind.CROSSED:
+        width = check_not_negative(item.width, f"{field}.width", "m")
+        if len(item.names) != 2:
+            raise InputError(
+                f"has {len(item.names)} names", element=f"{field}.names", remedy="Give the left and the right location"
+            )
+        for i, name in enumerate(item.names):
+            check_known(name, robot.contacts, f"{field}.names[{i}]", "contact location")
+        return CrossedMalus(surface_placements(scene), weight, width, *item.names)
     known = [*robot.contacts, *robot.description.links]
     if not item.names:
         raise InputError("is empty", element=f"{field}.names", remedy="Give names of locations or links")

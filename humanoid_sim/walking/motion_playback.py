@@ -10,7 +10,7 @@ from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_sim.actuation import TrajectoryPlayer
 from humanoid_sim.control import JointTrajectory
-from humanoid_sim.walking.motion_watch import MotionWatch, PlayedMotion
+from humanoid_sim.walking.motion_watch import ContactLoad, MotionWatch, PlayedMotion
 from humanoid_sim.walking.whole_body_tracking import WholeBodyTracking
 
 if TYPE_CHECKING:
@@ -91,13 +91,14 @@ def play_motion(
     return watch.played()
 
 
-def _loads(simulation: Simulation, robot: str) -> dict[str, float]:
-    """Return sums of normal forces by link of a robot [N]."""
-    loads: dict[str, float] = {}
-    contacts = simulation.contacts
-    for force, bodies in zip(contacts.normal_force, contacts.bodies, strict=True):
-        for body in bodies:
+def _loads(simulation: Simulation, robot: str) -> list[ContactLoad]:
+    """Return the contacts of a robot's links; one between two of them counts for both."""
+    loads, contacts = [], simulation.contacts
+    for place, force, normal, bodies in zip(
+        contacts.position, contacts.force, contacts.normal, contacts.bodies, strict=True
+    ):
+        for body, sign in zip(bodies, (1.0, -1.0), strict=True):
             owner, _, link = body.partition("/")
             if owner == robot:
-                loads[link] = loads.get(link, 0.0) + float(force)
+                loads.append(ContactLoad(link, place, sign * force, sign * normal))
     return loads

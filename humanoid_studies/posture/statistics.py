@@ -13,6 +13,7 @@ import numpy as np
 
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import require_file
+from humanoid_planner.contacts.posture_caller import PostureCall
 from humanoid_planner.optimisation.result import ReturnCode
 from humanoid_planner.posture.problem.posture_result import PostureResult
 
@@ -106,6 +107,17 @@ class GenerationLog:
                 result.distance_gradients,
                 label,
             )
+        )
+
+    @classmethod
+    def of_plan(cls, calls: Iterable[PostureCall]) -> GenerationLog:
+        """Return the calls of a contact plan's search, ``plan.statistics.calls``, each labelled by its purpose.
+
+        A plan keeps iterations and times alone: evaluations are zero.
+        """
+        return cls(
+            Generation(call.status, call.building + call.solving, call.iterations, 0, label=call.purpose)
+            for call in calls
         )
 
     def statistics(self) -> tuple[CodeStatistics, ...]:

@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 
-from humanoid_model.contact import Contact, ContactLocation, Stance, Surface, polygon_problem
+from humanoid_model.contact import Contact, ContactLocation, Stance, Surface, SurfaceForm, polygon_problem
 
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
@@ -40,6 +40,24 @@ def test_placement_of_a_contact_on_its_surface() -> None:
     placement = contact.placement_surface_patch
     assert_allclose(placement.act(np.array([1.0, 0.0, 0.0])), [0.4, 0.8, 0.0], atol=1e-12)
     assert_allclose(placement.rotation[:, 2], [0.0, 0.0, 1.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("form", [SurfaceForm.CYLINDER, SurfaceForm.SPHERE])
+def test_the_outline_of_a_curved_surface_follows_it(form: SurfaceForm) -> None:
+    """Half way round 0.1 m: the middle of its ends' arcs is the top; chords stay within 0.4 % of the radius."""
+    half = 0.05 * math.pi
+    corners = np.array([[-0.1, -half], [0.1, -half], [0.1, half], [-0.1, half]])
+    surface = Surface("round", "house", pin.SE3.Identity(), corners, form, 0.1)
+    places = np.array([surface.place(x, y, 0.0).translation for x, y in surface.outline])
+    axis = [0.0 if form is SurfaceForm.CYLINDER else 1.0, 1.0, 1.0]
+    middles = 0.5 * (places + np.roll(places, -1, axis=0))
+    for points, inside in ((places, 0.0), (middles, 0.0004)):
+        away = np.linalg.norm((points + np.array([0.0, 0.0, 0.1])) * axis, axis=1)
+        assert (away > 0.1 - inside - 1e-12).all()
+        assert (away < 0.1 + 1e-12).all()
+    assert {tuple(corner) for corner in corners} <= {tuple(corner) for corner in surface.outline}
+    assert (Surface("flat", "house", pin.SE3.Identity(), SQUARE).outline == SQUARE).all()
+    assert FLOOR.outline.shape == (0, 2)
 
 
 def test_stance_is_sorted_and_independent_of_order() -> None:

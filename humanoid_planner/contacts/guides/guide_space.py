@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import coal
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.checks import check_known, check_number
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.contact import ContactLocation, Surface, SurfaceForm
+from humanoid_model.contact import Contact, ContactLocation, Surface, SurfaceForm
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
@@ -25,6 +25,8 @@ THICKNESS = 0.05
 #: How far below a surface a contact may be: those of start and end touch it [m].
 _TOUCHING = 2e-3
 _ITERATIONS = 20
+#: Any direction, where a place's angle isn't asked for.
+_AHEAD = np.array([1.0, 0.0, 0.0])
 
 #: A location that comes near, and the surface.
 Near = tuple[ContactLocation, Surface]
@@ -33,8 +35,9 @@ Near = tuple[ContactLocation, Surface]
 class GuideSpace:
     """C_guide: nothing in the scene's bodies, and forces at what is near the surfaces carry the robot.
 
-    A location is near a surface where all vertices of its patch are within the thickness above it. The robot's own
-    links may pass through each other, and torques have no limits: a guide is a rough way.
+    A location is near a surface where all vertices of its patch are within the thickness above it: of a curved one
+    above the tangent plane at the nearest place, where what would touch it bears. The robot's own links may pass
+    through each other, and torques have no limits: a guide is a rough way.
 
     Attributes:
         kinematics: of the robot.
@@ -73,11 +76,7 @@ class GuideSpace:
         self._scene, self._redundant = scene, redundant
         self._locations = [robot.contacts[name] for name in locations]
         bodies = {body.name: body.placement_world_body for body in scene.bodies}
-        self._surfaces = [
-            (one, bodies[one.body] * one.placement_body_surface)
-            for one in scene.surfaces
-            if one.form is SurfaceForm.PLANE
-        ]
+        self._surfaces = [(one, bodies[one.body] * one.placement_body_surface) for one in scene.surfaces]
         self._patches = [
             np.array([one.placement_link_patch.act(np.array([x, y, 0.0])) for x, y in one.patch])
             for one in self._locations
@@ -112,23 +111,29 @@ class GuideSpace:
     def near(self, q: NDArray[np.float64]) -> list[Near]:
         """Locations that are near a surface, with it (6.10)."""
         self.kinematics.set(self.kinematics.coordinates(q))
-        found = []
-        for index, location in enumerate(self._locations):
+        return [(self._locations[index], self._surfaces[number][0]) for index, number in self._near()]
+
+    def _near(self) -> Iterator[tuple[int, int]]:
+        """Yield indices of locations and of the surfaces that they are near."""
+        for index in range(len(self._locations)):
             gap = self._gap(index)
             if gap is not None and self._in_layer(gap[1]):
-                found.append((location, self._surfaces[gap[0]][0]))
-        return found
+                yield index, gap[0]
 
     def stable(self, q: NDArray[np.float64]) -> bool:
         """Return whether forces in the friction cones at what is near carry the weight (6.11, 6.12)."""
-        kinematics, points, normals, friction = self.kinematics, [], [], []
-        for location, surface in self.near(q):
-            index = self._locations.index(location)
-            normal = next(place.rotation[:, 2] for one, place in self._surfaces if one is surface)
-            points += list(self._vertices(index))
-            normals += [normal] * len(self._patches[index])
-            pair = self._scene.pairs(f"{kinematics.robot.name}/{location.link}", surface.body)
-            friction += [pair.friction] * len(self._patches[index])
+        kinematics = self.kinematics
+        kinematics.set(kinematics.coordinates(q))
+        points: list[NDArray[np.float64]] = []
+        normals: list[NDArray[np.float64]] = []
+        friction: list[float] = []
+        for index, number in self._near():
+            surface = self._surfaces[number][0]
+            frame, touching = self._tangent(index, number)
+            pair = self._scene.pairs(f"{kinematics.robot.name}/{self._locations[index].link}", surface.body)
+            points += list(touching)
+            normals += [frame.rotation[:, 2]] * len(touching)
+            friction += [pair.friction] * len(touching)
         if not points:
             return False
         contacts = ContactPoints.of_normals(points, normals, friction)
@@ -170,9 +175,10 @@ class GuideSpace:
             kinematics.set(x)
             step, null, done = np.zeros(kinematics.size), np.eye(kinematics.size), True
             for index, surface in active:
-                heights = self._heights(index, surface)
+                frame, _ = self._tangent(index, surface)
+                normal = frame.rotation[:, 2]
+                heights = (self._vertices(index) - frame.translation) @ normal
                 done = done and self._in_layer(heights)
-                normal = self._surfaces[surface][1].rotation[:, 2]
                 link = self._locations[index].link
                 J = np.array([normal @ kinematics.point_jacobian(link, point) for point in self._patches[index]])
                 inverse = np.linalg.pinv(J @ null, rcond=1e-4)
@@ -187,20 +193,36 @@ class GuideSpace:
         R, p = self.kinematics.placement(self._locations[index].link)
         return np.asarray(self._patches[index] @ R.T + p)
 
-    def _heights(self, index: int, surface: int) -> NDArray[np.float64]:
-        place = self._surfaces[surface][1]
-        return np.asarray((self._vertices(index) - place.translation) @ place.rotation[:, 2])
+    def _tangent(self, index: int, number: int) -> tuple[pin.SE3, NDArray[np.float64]]:
+        """Return a surface's frame at the place nearest to a location, and what would bear there (k, 3), in the world.
+
+        A plane's frame is its own and the patch bears where it is; a curved surface touches a flat patch along a line
+        or at a point.
+        """
+        surface, place = self._surfaces[number]
+        if surface.form is SurfaceForm.PLANE:
+            return place, self._vertices(index)
+        location = self._locations[index]
+        here = place.actInv(pin.SE3(*self.kinematics.placement(location.link)) * location.placement_link_patch)
+        contact = Contact(location, surface, *surface.coordinates(here.translation, here.rotation[:, 0]))
+        frame = place * contact.placement_surface_patch
+        flat = np.column_stack([contact.touching, np.zeros(len(contact.touching))])
+        return frame, flat @ frame.rotation.T + frame.translation
 
     def _gap(self, index: int) -> tuple[int, NDArray[np.float64]] | None:
         """Return the surface nearest to a location that the location is over, and its vertices' heights above it."""
         best: tuple[int, NDArray[np.float64]] | None = None
         vertices = self._vertices(index)
         for number, (surface, place) in enumerate(self._surfaces):
-            local = (vertices - place.translation) @ place.rotation
-            if surface.polygon is not None and not _over(local[:, :2], np.asarray(surface.polygon, dtype=float)):
+            frame, touching = self._tangent(index, number)
+            ends = (touching - place.translation) @ place.rotation
+            if surface.form is not SurfaceForm.PLANE:
+                ends = np.array([surface.coordinates(end, _AHEAD) for end in ends]).reshape(-1, 3)
+            if surface.polygon is not None and not _over(ends[:, :2], np.asarray(surface.polygon, dtype=float)):
                 continue
-            if best is None or np.abs(local[:, 2]).max() < np.abs(best[1]).max():
-                best = number, local[:, 2]
+            heights = (vertices - frame.translation) @ frame.rotation[:, 2]
+            if best is None or np.abs(heights).max() < np.abs(best[1]).max():
+                best = number, heights
         return best
 
     def _in_layer(self, heights: NDArray[np.float64]) -> bool:
@@ -208,7 +230,9 @@ class GuideSpace:
 
 
 def _over(points: NDArray[np.float64], polygon: NDArray[np.float64]) -> bool:
-    """Return whether points (k, 2) are in a convex polygon."""
+    """Return whether points (k, 2), one at least, are in a convex polygon."""
+    if not len(points):
+        return False
     edges = np.roll(polygon, -1, axis=0) - polygon
     away = points[:, None, :] - polygon
     return bool((edges[:, 0] * away[..., 1] - edges[:, 1] * away[..., 0]).min() >= -1e-9) and math.isfinite(

@@ -7,7 +7,7 @@ import heapq
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar
@@ -91,6 +91,10 @@ class SearchSpace(ABC, Generic[S]):
             ExpansionInterruptedError: likewise.
         """
         return None
+
+    def cut_short(self) -> Collection[int]:
+        """Return the nodes whose expansion left states out that another one gives; asked when nothing else waits."""
+        return ()
 
     def delay(self, state: S) -> float:
         """Return what is added to the potential of a state that waits; it may grow while the search goes on."""
@@ -200,6 +204,9 @@ class BestFirstSearch(Generic[S]):
         try:
             while self.goal is None:
                 if not self._waiting:
+                    for index in self.space.cut_short():
+                        self._wait(self.nodes[index])
+                if not self._waiting:
                     return End.EMPTY
                 if len(self.nodes) >= max_nodes:
                     return End.NODES
@@ -211,13 +218,15 @@ class BestFirstSearch(Generic[S]):
                 if late > entry[0]:
                     heapq.heappush(self._waiting, (late, *entry[1:]))
                     continue
+                whole = False
                 try:
                     self._open(node, stop)
+                    whole = True
                 except ExpansionInterruptedError:
                     return why
                 finally:
                     # Whatever an expansion ends by, nothing is lost.
-                    if not node.expanded and self.goal is None:
+                    if not whole:
                         heapq.heappush(self._waiting, entry)
             return End.GOAL
         finally:
@@ -233,7 +242,7 @@ class BestFirstSearch(Generic[S]):
 
     def _open(self, node: Node[S], stop: Callable[[], bool]) -> None:
         """Test a node for the goal and expand it, wholly or not at all."""
-        end = self.space.finish(node, stop)
+        end = None if node.expanded else self.space.finish(node, stop)
         if end is not None:
             self.goal = self._append(end, node.index)
             return
@@ -242,8 +251,8 @@ class BestFirstSearch(Generic[S]):
             son = self._insert(state, father)
             if son is not None and self.goal is None and self.space.reached(state):
                 self.goal = son
+        self.expanded += not node.expanded
         node.expanded = True
-        self.expanded += 1
 
     def _insert(self, state: S, father: int | None) -> Node[S] | None:
         potential = self.space.potential(state)
@@ -251,8 +260,11 @@ class BestFirstSearch(Generic[S]):
         if father is not None and not potential < self.threshold:
             return None
         node = self._append(state, father, potential)
-        heapq.heappush(self._waiting, (potential, self.space.tie(state), node.index))
+        self._wait(node)
         return node
+
+    def _wait(self, node: Node[S]) -> None:
+        heapq.heappush(self._waiting, (node.potential, self.space.tie(node.state), node.index))
 
     def _append(self, state: S, father: int | None, potential: float | None = None) -> Node[S]:
         value = self.space.potential(state) if potential is None else potential
@@ -271,6 +283,7 @@ class BestFirstSearch(Generic[S]):
             "nodes": [
                 [node.father, node.potential, node.expanded, self.space.encode(node.state)] for node in self.nodes
             ],
+            "again": [index for _, _, index in self._waiting if self.nodes[index].expanded],
             "memory": self.space.memory(),
         }
 
@@ -294,7 +307,9 @@ class BestFirstSearch(Generic[S]):
             node.expanded = bool(expanded)
             search.expanded += node.expanded
             if not expanded and node.index != data["goal"]:
-                heapq.heappush(search._waiting, (node.potential, space.tie(state), node.index))
+                search._wait(node)
+        for index in data["again"]:
+            search._wait(search.nodes[index])
         space.recall(data["memory"])
         if data["goal"] is not None:
             search.goal = search.nodes[data["goal"]]

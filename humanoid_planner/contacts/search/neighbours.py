@@ -67,7 +67,7 @@ def cone_neighbours(neighbours: Neighbours, goal: ArrayLike, angle: float) -> Ne
 
 
 def variable_neighbours(neighbours: Neighbours, stride: Callable[[Cell], int]) -> Neighbours:
-    """Return neighbours on a grid whose steps vary from place to place.
+    """Return neighbours on a grid whose steps vary from place to place (section 5.2.2.6).
 
     Where a cell's stride is s, its neighbours are s times as far away. They lie on the multiples of their own stride,
     the next ones ahead and the nearest ones sideways: coarse places hold few cells from wherever they are entered.

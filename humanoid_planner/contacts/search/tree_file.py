@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts.search.best_first import BestFirstSearch, SearchSpace
 
-_FORMAT = "humanoid_stack search tree 1"
+_FORMAT = "humanoid_stack search tree 2"
 
 S = TypeVar("S")
 

@@ -82,8 +82,8 @@ class Couples:
         """Return the number of a couple of indices."""
         return location * len(self.surfaces) + surface
 
-    def number_of(self, location: str, surface: str) -> int:
-        """Return the number of a couple of names.
+    def number_of(self, location: str, surface: str, element: str = "contact") -> int:
+        """Return the number of a couple of names; errors call it ``element``.
 
         Raises:
             InputError: one of them isn't among those of this problem.
@@ -92,7 +92,7 @@ class Couples:
         if location not in known or surface not in surfaces:
             raise InputError(
                 f"{location} on {surface} is no couple of this problem",
-                element="contact",
+                element=element,
                 remedy=f"Locations are {', '.join(known)}; surfaces are {', '.join(surfaces)}",
             )
         return self.number(known.index(location), surfaces.index(surface))

@@ -61,7 +61,7 @@ def snap(placement: pin.SE3, scene: Scene) -> Snap | None:
 
 
 def pointed_at(origin: np.ndarray, direction: np.ndarray, scene: Scene) -> np.ndarray | None:
-    """(3,) place where a ray first meets the upper side of a plane surface; None where it meets none.
+    """(3,) place where a ray first meets the outer side of a surface; None where it meets none.
 
     Args:
         origin: (3,) of the ray in the world [m].
@@ -71,17 +71,29 @@ def pointed_at(origin: np.ndarray, direction: np.ndarray, scene: Scene) -> np.nd
     bodies = {body.name: body.placement_world_body for body in scene.bodies}
     nearest, found = np.inf, None
     for surface in scene.surfaces:
-        if surface.body not in bodies or surface.form is not SurfaceForm.PLANE:
+        if surface.body not in bodies:
             continue
         placement = bodies[surface.body] * surface.placement_body_surface
         eye, ray = placement.actInv(origin), placement.rotation.T @ direction
-        if eye[2] <= 0.0 or ray[2] >= 0.0:
+        way = _way_to(surface, eye, ray)
+        if not 0.0 < way < nearest:
             continue
-        way = -eye[2] / ray[2]
         place = eye + way * ray
-        if way < nearest and (surface.polygon is None or _inside(place[:2], surface.polygon)):
+        x, y, _ = surface.coordinates(place, np.array([1.0, 0.0, 0.0]))
+        if surface.polygon is None or _inside(np.array([x, y]), surface.polygon):
             nearest, found = way, placement.act(place)
     return found
+
+
+def _way_to(surface: Surface, eye: np.ndarray, ray: np.ndarray) -> float:
+    """Return how many rays, in the surface's frame, lead from the eye to where it enters the whole surface, or inf."""
+    if surface.form is SurfaceForm.PLANE:
+        return float(-eye[2] / ray[2]) if ray[2] < 0.0 else np.inf
+    round_ = slice(1 if surface.form is SurfaceForm.CYLINDER else 0, 3)  # across the axis, or all three coordinates
+    from_centre, along = (eye + np.array([0.0, 0.0, surface.radius]))[round_], ray[round_]
+    a, b, c = along @ along, from_centre @ along, from_centre @ from_centre - surface.radius**2
+    inside = b * b - a * c
+    return float((-b - math.sqrt(inside)) / a) if inside > 0.0 and a > 0.0 else np.inf
 
 
 def _inside(point: np.ndarray, polygon: np.ndarray) -> bool:

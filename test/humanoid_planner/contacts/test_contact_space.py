@@ -183,6 +183,27 @@ def test_a_few_sons_are_those_ahead_of_what_has_a_posture(stairs):
     assert found[2][1] < found[None][1]
 
 
+def test_sons_that_were_left_out_come_when_nothing_else_is_left(stairs, tmp_path):
+    """Two at a time, again and again, they are those that are found at once; a saved search remembers what is left."""
+    every, few = (ContactPlanner(*stairs.arguments, **stairs.options, sons=count) for count in (None, 2))
+    families = []
+    for made in (every, few):
+        lifted = next(state for state in sons(made, made.search.nodes[0]) if len(state.stance.key) == 1)
+        node = made.search._insert(lifted, 0)
+        families.append([])
+        for _ in range(20):
+            families[-1] += [state.stance for state in sons(made, node)]
+            if node.index not in made.space.cut_short():
+                break
+    assert len(families[0]) > 4
+    assert {stance.key for stance in families[1]} == {stance.key for stance in families[0]}
+    again = ContactPlanner(*stairs.arguments, **stairs.options, sons=2)
+    again.run(max_nodes=6)
+    again.save(tmp_path / "tree.json")
+    resumed = ContactPlanner(*stairs.arguments, **stairs.options, sons=2, tree=tmp_path / "tree.json")
+    assert set(resumed.space.cut_short()) == set(again.space.cut_short()) != set()
+
+
 def test_a_few_sons_need_places_that_are_named(can):
     with pytest.raises(InputError, match="sons: is 2"):
         planner(can, sons=2, pre_contact=True)

@@ -211,6 +211,17 @@ def test_bad_problems_are_named(can):
         ((robot, scene, floating, goal), {}, "start: has no contact"),
         ((robot, scene, start.adding(ball), goal), {}, "start: holds left_ball and left_sole, which are both of"),
         ((robot, scene, start, []), {}, "goal: is empty"),
+        (can.arguments, {"goal_holds": [("left_sole", "moon")]}, "goal_holds: left_sole on moon is no couple"),
+        (
+            can.arguments,
+            {"goal_holds": [("left_sole", "platform")], "forbidden": [("left_sole", "platform")]},
+            "goal_holds: left_sole on platform is forbidden. Allow it",
+        ),
+        (
+            can.arguments,
+            {"goal_holds": [("left_sole", "platform"), ("left_sole", "floor")]},
+            "goal_holds: left_sole on platform and left_sole on floor are both of",
+        ),
         (
             (robot, scene, start, [*goal, centre_of_mass_at([9.0, 0.0, 1.0], 0.1, "far away")]),
             {},

@@ -11,6 +11,7 @@ from benchmark.contact_scenarios import (
     backward_walk,
     bip_over_bars,
     chair_to_standing,
+    g1_up_stairs,
     gap_with_wall,
     ladder,
     sitting_with_glass,
@@ -126,15 +127,18 @@ def test_bip_steps_over_bars_by_the_same_code():
 
 
 @pytest.mark.slow
-def test_talos_climbs_the_stairs_by_the_same_code():
+@pytest.mark.parametrize(
+    ("make", "base", "height"), [(talos_up_stairs, "base_link", 1.5), (g1_up_stairs, "pelvis", 1.3)]
+)
+def test_others_climb_the_stairs_by_the_same_code(make, base, height):
     if resolve_mesh_path("package://example-robot-data/package.xml", Path()) is None:
         pytest.skip("example-robot-data is not installed")
-    case = talos_up_stairs()
+    case = make()
     plan = plan_contacts(*case.arguments, **case.options, seed=0, max_nodes=120)
     assert plan.success, plan.explanation
     verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
     assert verdict.success, verdict.violations
-    assert frame(case.robot, plan.postures[-1], "base_link").translation[2] > 1.5
+    assert frame(case.robot, plan.postures[-1], base).translation[2] > height
 
 
 @pytest.mark.slow

@@ -9,9 +9,10 @@ import pytest
 import trimesh
 from fixtures.scenes import place
 
-import humanoid_planner.distance.convex_parts
+import humanoid_planner.distance.convex_parts as convex_parts_module
 from humanoid_model.description import Box, Capsule, Cylinder, Geometry, HalfSpace, Mesh, Sphere
 from humanoid_planner.distance.convex_parts import convex_parts, decompose
+from humanoid_planner.distance.rounded_hull import RoundedHull
 
 
 def geometry(shape, placement=None, name=""):
@@ -112,6 +113,26 @@ def test_mesh_with_a_hole_is_covered_too(tmp_path):
     assert max(min(part.distance(point) for part in parts) for point in surface) < 1e-6
 
 
+def test_a_mesh_of_many_triangles_is_few_parts_of_few_corners_that_cover_it():
+    mesh = trimesh.creation.torus(0.3, 0.08, major_sections=32, minor_sections=20)
+    assert len(mesh.faces) > 1000
+    parts = decompose(np.array(mesh.vertices), np.array(mesh.faces, dtype=np.int64))
+    assert 2 <= len(parts) <= 6
+    assert max(len(part.points) for part in parts) <= 48
+    surface = np.array(mesh.sample(300, seed=1))
+    assert max(min(part.distance(point) for part in parts) for point in surface) < 1e-3
+    assert not any(part.contains_points(np.zeros((1, 3))).any() for part in parts)
+
+
+def test_what_sticks_out_is_the_farthest_point_from_its_nearest_part():
+    rng = np.random.default_rng(0)
+    parts = [RoundedHull(0.1 * rng.normal(size=(30, 3)) + [0.3 * i, 0.0, 0.0], 0.0) for i in range(3)]
+    points = 0.3 * rng.normal(size=(150, 3))
+    farthest = max(min(part.distance(point) for part in parts) for point in points)
+    assert convex_parts_module._sticks_out(points, parts) == pytest.approx(farthest, abs=1e-6)
+    assert convex_parts_module._sticks_out(parts[1].points, parts) == 0.0
+
+
 @pytest.mark.slow
 def test_open_mesh_is_covered_too():
     mesh = angle_profile()
@@ -134,9 +155,9 @@ def test_parts_of_a_body_with_meshes_are_kept_until_something_changes(tmp_path, 
     mesh = write(angle_profile(), tmp_path / "angle.stl")
     ball = geometry(Sphere(0.3), pin.SE3(np.eye(3), np.array([0.5, 0.5, 0.5])))
     made = []
-    inner = humanoid_planner.distance.convex_parts._convex_parts
+    inner = convex_parts_module._convex_parts
     monkeypatch.setattr(
-        humanoid_planner.distance.convex_parts, "_convex_parts", lambda *given: made.append(1) or inner(*given)
+        convex_parts_module, "_convex_parts", lambda *given: made.append(1) or inner(*given)
     )
     first = convex_parts([mesh, ball])
     assert convex_parts([mesh, ball]) == first

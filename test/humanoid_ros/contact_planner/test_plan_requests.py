@@ -30,9 +30,9 @@ from humanoid_stack.msg import (  # noqa: E402
     Contact,
     ContactCandidates,
     ContactLocation,
+    ContactPair,
     ContactPlan,
     ContactPlanRequest,
-    ForbiddenContact,
     PlanPotential,
     Posture,
     PostureTask,
@@ -49,6 +49,7 @@ from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 import humanoid_planner.contacts as library  # noqa: E402
 from benchmark.contact_scenarios import TOP, five_stairs  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
+from humanoid_planner.posture.tasks import centre_of_mass_at as centre_of_mass_task  # noqa: E402
 from humanoid_ros.messages.conversions import array, seconds  # noqa: E402
 from humanoid_ros.messages.posture_messages import configuration  # noqa: E402
 
@@ -89,6 +90,9 @@ class Goal:
     def result(self) -> tuple[int, Any]:
         answer = self._node.result(self.handle.get_result_async())
         return answer.status, answer.result
+
+
+PAIR = ContactPair(location="left_sole", surface="step_1")
 
 
 def planned(node: Any, request: ContactPlanRequest) -> Any:
@@ -174,6 +178,25 @@ def test_failures_put_stances_off_as_in_the_library(contact_planner: Any, scenar
     greedy = planned(contact_planner, request).plan
     assert answer.statistics.posture_calls == len(plan.statistics.calls) < greedy.statistics.posture_calls
     np.testing.assert_allclose(postures(scenario, answer), plan.postures, atol=1e-9)
+
+
+def test_few_sons_and_contacts_at_the_end_are_asked_for_as_in_the_library(
+    contact_planner: Any, scenario: Any
+) -> None:
+    """Nothing but the contacts is asked of the end: the first stance that holds both ends the search."""
+    options = scenario.options | {"sons": 2, "goal_holds": [("left_sole", "step_5"), ("right_sole", "step_5")]}
+    robot, scene, start, _ = scenario.arguments
+    anywhere = centre_of_mass_at((0.0, 0.0, 0.0), 9.0)
+    goal = [centre_of_mass_task([0.0, 0.0, 0.0], 9.0)]
+    plan = library.plan_contacts(robot, scene, start, goal, **options, seed=2, max_nodes=60)
+    assert plan.success
+    pairs = [ContactPair(location=location, surface=surface) for location, surface in options["goal_holds"]]
+    answer = planned(contact_planner, stairs(goal=[anywhere], sons=2, goal_holds=pairs, max_nodes=60))
+    assert answer.success, answer.message
+    held = {(contact.location, contact.surface) for contact in answer.plan.steps[-1].stance.contacts}
+    assert held == set(options["goal_holds"])
+    assert answer.plan.statistics.posture_calls == len(plan.statistics.calls)
+    np.testing.assert_allclose(postures(scenario, answer.plan), plan.postures, atol=1e-9)
 
 
 def test_a_smooth_plan_holds_the_same_and_is_shorter(contact_planner: Any, scenario: Any) -> None:
@@ -273,9 +296,18 @@ HANDS = ContactCandidates(kind=1, places=[Contact(location="left_hand_back", sur
             "goal: no posture fulfils it, whatever it holds",
         ),
         ({"tasks": [PostureTask(kind=99)]}, "tasks[0].kind: is 99"),
-        ({"forbidden": [ForbiddenContact()]}, "forbidden[0]: names nothing"),
-        ({"forbidden": [ForbiddenContact(location="tail")]}, "forbidden[0].location: there is no used location"),
-        ({"forbidden": [ForbiddenContact(surface="tail")]}, "forbidden[0].surface: there is no used surface 'tail'"),
+        ({"forbidden": [ContactPair()]}, "forbidden[0]: names nothing"),
+        ({"forbidden": [ContactPair(location="tail")]}, "forbidden[0].location: there is no used location"),
+        ({"forbidden": [ContactPair(surface="tail")]}, "forbidden[0].surface: there is no used surface 'tail'"),
+        ({"goal_holds": [ContactPair(location="tail")]}, "goal_holds[0].location: there is no used location 'tail'"),
+        ({"goal_holds": [PAIR], "forbidden": [PAIR]}, "goal_holds: left_sole on step_1 is forbidden"),
+        (
+            {"goal_holds": [PAIR, ContactPair(location="left_sole", surface="step_2")]},
+            "goal_holds: left_sole on step_1 and left_sole on step_2 are both of LLEG_LINK5. Give one",
+        ),
+        ({"sons": 2, "pre_contact": True}, "sons: is 2. Give it with places"),
+        ({"friction": -0.5}, "friction: is -0.5"),
+        ({"terms": [StanceTerm(kind=4, names=["left_sole"])]}, "terms[0].names: has 1 names. Give the left and"),
         ({"candidates": ContactCandidates(kind=7)}, "candidates.kind: is 7. Give one of 0 (DRAWN)"),
         ({"candidates": ContactCandidates(density=0.0)}, "candidates.density: is 0. Give a number above 0"),
         ({"candidates": ContactCandidates(radius=1e9)}, "candidates.radius: is 1e+09"),

@@ -20,8 +20,8 @@ SOLES = ("right_sole", "left_sole")
 DURATION = 0.3
 
 
-def swaying(bend: float = 0.0) -> WholeBodyTrajectory:
-    """Stand for a while, the knees bent a little more and straightened again."""
+def swaying(bend: float = 0.0, beside: float = 0.0) -> WholeBodyTrajectory:
+    """Stand for a while, the knees bent a little more and straightened again; the zero-moment point is said beside."""
     standing, model = BIP.postures["standing"], BIP.model
     links = BIP.link_placements(standing)
     spans, forces = [], []
@@ -38,7 +38,10 @@ def swaying(bend: float = 0.0) -> WholeBodyTrajectory:
     q[:, BIP.index_q(arm)] += bend * (1.0 - np.cos(phase))
     v[:, BIP.index_v(arm)] = bend * np.sin(phase) * 2.0 * np.pi / DURATION
     a[:, BIP.index_v(arm)] = bend * np.cos(phase) * (2.0 * np.pi / DURATION) ** 2
-    return WholeBodyTrajectory(BIP, times, q, v, a, spans, forces=[forces] * len(times))
+    point = np.tile([*pin.centerOfMass(model, model.createData(), standing)[:2], 0.0], (len(times), 1))
+    return WholeBodyTrajectory(
+        BIP, times, q, v, a, spans, forces=[forces] * len(times), zero_moment_point=point + np.array([beside, 0, 0])
+    )
 
 
 @pytest.mark.parametrize("stabilise", [False, True])
@@ -54,6 +57,17 @@ def test_a_standing_robot_stays_and_its_soles_bear_its_weight(stabilise: bool) -
     assert played.goal_joint < 0.02
     assert "stands" in played.report()
     assert not simulation.modules
+
+
+def test_the_zero_moment_point_is_under_the_centre_of_mass_of_a_robot_at_rest() -> None:
+    """A plan that says it 5 cm ahead is told to be wrong by as much."""
+    simulation = Simulation("bip_stand")
+    played = play_motion(simulation, "bip", swaying(beside=0.05), after=0.3)
+    centre = pin.centerOfMass(BIP.model, BIP.model.createData(), simulation.robots["bip"].q)
+    np.testing.assert_allclose(played.zero_moment_point[-1], [*centre[:2], 0.0], atol=2e-3)
+    np.testing.assert_allclose((played.planned_zero_moment_point - played.zero_moment_point)[-1, 0], 0.05, atol=4e-3)
+    assert played.zero_moment_point_error == pytest.approx(0.05, abs=0.01)
+    assert "zero-moment point 4" in played.report() or "zero-moment point 5" in played.report()
 
 
 def test_forces_that_nobody_planned_are_not_called_wrong() -> None:

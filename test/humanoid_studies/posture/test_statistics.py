@@ -10,6 +10,7 @@ from fixtures.posture_problems import HRP2
 
 from humanoid_model import Stance
 from humanoid_model.errors import InputError
+from humanoid_planner.contacts.posture_caller import PostureCall
 from humanoid_planner.optimisation.result import ReturnCode
 from humanoid_planner.posture.generate import generate_posture
 from humanoid_studies.posture.statistics import THESIS, CodeStatistics, Generation, GenerationLog, format_table, total
@@ -94,6 +95,20 @@ def test_broken_files_are_refused(tmp_path: Path, line: str, text: str) -> None:
     path.write_text("a,b\n")
     with pytest.raises(InputError, match="columns are a,b"):
         GenerationLog.load(path)
+
+
+def test_the_calls_of_a_plan_are_a_table_by_code() -> None:
+    calls = [
+        PostureCall("add", ReturnCode.SUCCESS, True, 3, 0.01, 0.02),
+        PostureCall("remove", ReturnCode.SUCCESS, True, 4, 0.03, 0.04),
+        PostureCall("goal", ReturnCode.INEQUALITIES_INFEASIBLE, False, 9, 0.0, 0.5),
+    ]
+    kept = GenerationLog.of_plan(calls)
+    assert [(one.label, one.iterations) for one in kept.generations] == [("add", 3), ("remove", 4), ("goal", 9)]
+    assert [(row.code, row.count, round(row.total, 9)) for row in kept.statistics()] == [
+        (ReturnCode.SUCCESS, 2, 0.1),
+        (ReturnCode.INEQUALITIES_INFEASIBLE, 1, 0.5),
+    ]
 
 
 def test_histogram_holds_every_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

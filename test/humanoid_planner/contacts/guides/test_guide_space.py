@@ -108,6 +108,50 @@ def test_as_few_locations_come_near_as_it_takes_and_one_more_if_asked(robot, sce
     assert len(GuideSpace(robot, scene, names).near(more)) == 2
 
 
+HAND = "right_hand_fingers"
+
+
+@pytest.fixture(scope="module")
+def rail(robot):
+    """A space of the hand alone beside a round rail, the rail's frame in the world, and its surface."""
+    scene = load_scene("rail_and_step")
+    surface = next(one for one in scene.surfaces if one.name == "rail")
+    body = next(one for one in scene.bodies if one.name == surface.body)
+    return GuideSpace(robot, scene, [HAND], thickness=0.04), body.placement_world_body * surface.placement_body_surface
+
+
+def held_at(robot, place):
+    """The robot's usual posture, put where its hand's patch is at a place."""
+    location, q = robot.contacts[HAND], robot.postures["half_sitting"]
+    patch = robot.link_placements(q)[location.link] * location.placement_link_patch
+    return robot.place_base(q, place * patch.inverse() * robot.placement_base(q))
+
+
+def test_a_hand_is_near_a_round_rail_where_its_palm_is_tangent_within_the_layer(robot, rail):
+    """At an angle of 0.4 about the axis, 0.1 m along it, as high as said above it; and beside the outline."""
+    space, frame = rail
+    for angle, height, near in ((0.4, -0.01, 0), (0.4, 0.0, 1), (0.4, 0.039, 1), (0.4, 0.041, 0), (1.2, 0.01, 0)):
+        turn = pin.utils.rotate("x", angle)
+        out = np.array([0.1, 0.0, -0.025]) + (0.025 + height) * turn[:, 2]
+        found = space.near(held_at(robot, frame * pin.SE3(turn, out)))
+        assert [surface.name for _, surface in found] == ["rail"] * near
+
+
+def test_projection_brings_a_hand_to_a_round_rail(robot, rail):
+    space, frame = rail
+    away = frame * pin.SE3(pin.exp3(np.array([0.15, 0.2, 0.3])), np.array([0.1, 0.01, 0.1]))
+    number = [surface.name for surface, _ in space._surfaces].index("rail")
+    x = space._newton(space.kinematics.coordinates(held_at(robot, away)), [(0, number)])
+    location = robot.contacts[HAND]
+    place = robot.link_placements(space.kinematics.configuration(x))[location.link] * location.placement_link_patch
+    frame_of_axis = np.array([0.0, 0.0, -0.025])
+    corners = [place.act(np.array([*corner, 0.0])) for corner in location.patch]
+    from_axis = (frame.actInv(one) - frame_of_axis for one in (place.translation, *corners))
+    away = [float(np.linalg.norm(one[1:])) for one in from_axis]
+    assert 0.025 - 2e-3 < away[0] < 0.025 + 0.04
+    assert min(away[1:]) > 0.025 - 2e-3
+
+
 def test_bad_spaces_are_named(robot, scene):
     with pytest.raises(InputError, match="tail"):
         GuideSpace(robot, scene, ["tail"])

@@ -71,6 +71,56 @@ def test_the_node_of_least_potential_and_delay_is_next():
     assert [node.state for node in search.nodes] != [node.state for node in plain.nodes]
 
 
+class Hasty(Halving):
+    """Gives the best new son at a time. From the start one leads on and on to nothing, the other to the goal."""
+
+    def __init__(self):
+        super().__init__(0)
+        self.cut = set()
+        self.sons = {10: (7, 9), 7: (6, 8), 6: (5,), 9: (3, 4), 4: (0,)}
+
+    def expand(self, node, nodes, stop):
+        self.cut.discard(node.index)
+        left = [son for son in self.sons.get(node.state, ()) if son not in self.known]
+        if len(left) > 1:
+            self.cut.add(node.index)
+        return [(node.index, son) for son in left[:1] if self.add(son)]
+
+    def cut_short(self):
+        return self.cut
+
+    def encode(self, state):
+        return state
+
+    def decode(self, data):
+        return data
+
+    def memory(self):
+        return [sorted(self.known), sorted(self.cut)]
+
+    def recall(self, data):
+        self.known, self.cut = set(data[0]), set(data[1])
+
+
+def test_what_was_left_out_is_looked_at_when_nothing_else_waits():
+    search = BestFirstSearch(Hasty(), 10)
+    assert search.run() is End.GOAL
+    order = [node.state for node in search.nodes]
+    assert order == [10, 7, 6, 5, 8, 9, 3, 4, 0, -1]
+    assert search.expanded == 8
+    assert len(search.space.asked) == 9  # once each
+    for count in range(2, 10):
+        halted = BestFirstSearch(Hasty(), 10)
+        assert halted.run(max_nodes=count) is End.NODES
+        resumed = BestFirstSearch.from_data(Hasty(), halted.to_data())
+        assert resumed.run() is End.GOAL
+        assert [node.state for node in resumed.nodes] == order
+    dead = Hasty()
+    dead.goal = 99
+    assert BestFirstSearch(dead, 10).run() is End.EMPTY
+    assert not dead.cut
+
+
 def test_a_node_budget_ends_the_search_with_the_nearest_state():
     search = BestFirstSearch(Halving(10**6), 1)
     assert search.run(max_nodes=20) is End.NODES

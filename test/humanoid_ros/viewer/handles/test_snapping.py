@@ -9,6 +9,7 @@ import pinocchio as pin
 import pytest
 
 from humanoid_model import Scene, Surface, load_scene
+from humanoid_model.contact import SurfaceForm
 from humanoid_ros.viewer.handles.snapping import NEAR, TILT, pointed_at, snap
 
 
@@ -61,3 +62,17 @@ def test_a_ray_meets_the_nearest_upper_side(stairs: Scene) -> None:
     aside = np.array([1.0, 0.0, -1.0])
     np.testing.assert_allclose(pointed_at(np.array([-0.05, 0.0, 0.6]), aside, stairs), [0.45, 0.0, 0.1], atol=1e-9)
     assert pointed_at(np.array([0.45, 0.05, -3.0]), -down, stairs) is None
+
+
+@pytest.mark.parametrize("form", [SurfaceForm.CYLINDER, SurfaceForm.SPHERE])
+def test_a_ray_meets_the_outer_side_of_a_curved_surface_within_its_outline(stairs: Scene, form: SurfaceForm) -> None:
+    """A round of 0.2 m whose top is at height 1: 0.12 m beside its middle it is 0.04 m lower."""
+    outline = np.array([[-0.25, -0.16], [0.25, -0.16], [0.25, 0.16], [-0.25, 0.16]])  # to 45.8 degrees
+    top = Surface("round", "floor", pin.SE3(np.eye(3), np.array([0.0, 0.0, 1.0])), outline, form, 0.2)
+    scene = dataclasses.replace(stairs, surfaces=(top, stairs.surfaces[0]))
+    down = np.array([0.0, 0.0, -2.0])
+    np.testing.assert_allclose(pointed_at(np.array([0.0, 0.12, 3.0]), down, scene), [0.0, 0.12, 0.96], atol=1e-12)
+    np.testing.assert_allclose(pointed_at(np.array([0.0, 0.16, 3.0]), down, scene), [0.0, 0.16, 0.0], atol=1e-12)
+    lower = 1.0 if form is SurfaceForm.CYLINDER else 0.96
+    np.testing.assert_allclose(pointed_at(np.array([0.12, 0.0, 3.0]), down, scene), [0.12, 0.0, lower], atol=1e-12)
+    assert pointed_at(np.array([0.0, 0.0, 0.5]), -down, scene) is None  # from within

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests for contact plans as the library's problem, without a node."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from fixtures.plan_requests import feet, stairs
+from humanoid_stack.msg import ContactPair, StanceTerm
+
+from humanoid_planner.contacts import ContactProblem
+from humanoid_planner.contacts.contact_problem import POSTURE
+from humanoid_planner.contacts.stances.couples import Couples
+from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance
+from humanoid_planner.posture import PostureRequirements
+from humanoid_planner.posture.planning_cache import PlanningCache
+from humanoid_ros.contact_planner.plan_request import AskedPlan, PlanDefaults, read_plan_request
+
+#: What no message asks for: functions, another formulation, bounds of tasks of one's own, the scene's gravity.
+NOT_OVER_ROS = {"way_exists", "goal_way_exists", "torque_variables", "extra_lower", "extra_upper", "gravity"}
+
+
+@pytest.fixture(scope="module")
+def cache() -> PlanningCache:
+    return PlanningCache(2, 0.004, 20.0)
+
+
+def asked(cache: PlanningCache, **fields: Any) -> AskedPlan:
+    return read_plan_request(cache, PlanDefaults("stand", 100, 60.0), stairs(**fields))
+
+
+def test_a_request_asks_for_all_that_the_library_takes(cache: PlanningCache) -> None:
+    library = {field.name for kind in (ContactProblem, PostureRequirements) for field in dataclasses.fields(kind)}
+    problem = asked(cache, max_potential=9.0, goal_potential=1.0).problem
+    assert set(problem) == library - NOT_OVER_ROS - {"requirements"}
+
+
+def test_settings_of_the_search_are_those_of_the_request(cache: PlanningCache) -> None:
+    given = {"sons": 2, "centre_margin": 0.011, "friction": 0.45, "reach": False, "balance": False}
+    holds = [ContactPair(location="left_sole", surface="step_5")]
+    problem = asked(cache, **given, goal_holds=holds, max_iterations=20, optimality_tolerance=0.1).problem
+    assert {name: problem[name] for name in given} == given
+    assert problem["goal_holds"] == (("left_sole", "step_5"),)
+    assert problem["options"] == dataclasses.replace(POSTURE, max_iterations=20, optimality_tolerance=0.1)
+    usual = asked(cache).problem
+    plain = {field.name: field.default for field in dataclasses.fields(ContactProblem)}
+    names = "sons", "reach", "balance", "goal_holds"
+    assert {name: usual[name] for name in names} == {name: plain[name] for name in names}
+    assert (usual["options"], usual["friction"], usual["centre_margin"]) == (POSTURE, None, 0.0)
+
+
+def test_feet_that_cross_cost_what_lacks_to_the_width(cache: PlanningCache) -> None:
+    """The left sole 0.19 m left of the right one, where 0.25 m are asked for, and where the names are swapped."""
+    cost = []
+    for names in (["left_sole", "right_sole"], ["right_sole", "left_sole"]):
+        term = StanceTerm(kind=StanceTerm.CROSSED, weight=2.0, width=0.25, names=names)
+        wanted = asked(cache, terms=[term], start=feet())
+        couples = Couples(wanted.robot, wanted.scene, wanted.problem["locations"], None, ())
+        pairs = (couples.number_of(name, "floor") for name in ("left_sole", "right_sole"))
+        stance = PlannedStance(tuple(Hold(pair, 0.0, y, 0.0) for pair, y in zip(pairs, (0.095, -0.095), strict=True)))
+        cost.append(wanted.problem["terms"][0].value(stance, couples))
+    np.testing.assert_allclose(cost, [2.0 * (0.25 - 0.19), 2.0 * (0.25 + 0.19)], atol=1e-12)
