@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable
 
 import rclpy
+from rclpy.action.server import RCLError
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
@@ -47,7 +48,7 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
     gc.disable()  # what a node is made of stays: a look for garbage among it takes a tenth of a second and finds none
     try:
         node = make()
-    except (ParameterException, HumanoidError) as error:
+    except (ParameterException, HumanoidError, RCLError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         rclpy.shutdown()
         sys.exit(1)
