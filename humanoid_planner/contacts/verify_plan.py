@@ -149,6 +149,8 @@ class _Look:
         for pair in self._self_pairs():
             self._links.addCollisionPair(pin.CollisionPair(*pair))
         self._own = self._links.createData()
+        for request in self._own.collisionRequests:
+            request.enable_contact = True  # else the depth of two boxes in each other is zero
         self._shapes = [
             (body.name, coal_geometry(geometry.shape), _transform(body.placement_world_body * geometry.placement))
             for body in scene.bodies
@@ -161,11 +163,17 @@ class _Look:
     def _self_pairs(self) -> Iterator[tuple[int, int]]:
         apart = {frozenset(pair) for pair in self._robot.disabled_collisions}
         objects = list(self._links.geometryObjects)
-        parents = self._robot.model.parents
+        parents, shaped = self._robot.model.parents, {item.parentJoint for item in objects}
+
+        def inward(joint: int) -> int:
+            """Return the next joint towards the base that moves a shape."""
+            parent = int(parents[joint])
+            return parent if parent in shaped or parent == 0 else inward(parent)
+
         for i, one in enumerate(objects):
             for j in range(i + 1, len(objects)):
                 a, b = one.parentJoint, objects[j].parentJoint
-                near = a == b or parents[a] == b or parents[b] == a
+                near = a == b or inward(a) == b or inward(b) == a
                 if not near and frozenset((self._of_link[i], self._of_link[j])) not in apart:
                     yield i, j
 
