@@ -177,19 +177,16 @@ class _Look:
                 if not near and frozenset((self._of_link[i], self._of_link[j])) not in apart:
                     yield i, j
 
-    def _overlaps_of_own_postures(self) -> set[int]:
-        """Pairs whose shapes overlap in the robot's own postures."""
-        found: set[int] = set()
-        for q in self._robot.postures.values():
-            found |= set(self._touching(q))
-        return found
+    def _overlaps_of_own_postures(self) -> set[tuple[str, str]]:
+        """Pairs of links whose shapes overlap in the robot's own postures."""
+        return {pair for q in self._robot.postures.values() for pair in self._touching(q)}
 
-    def _touching(self, q: NDArray[np.float64]) -> list[int]:
+    def _touching(self, q: NDArray[np.float64]) -> list[tuple[str, str]]:
         model, links = self._robot.model, self._links
         pin.computeCollisions(model, self._data, links, self._own, q, False)
         return [
-            index
-            for index, result in enumerate(self._own.collisionResults)
+            (self._of_link[pair.first], self._of_link[pair.second])
+            for pair, result in zip(links.collisionPairs, self._own.collisionResults, strict=True)
             if result.isCollision() and _depth(result) > self._limits.penetration
         ]
 
@@ -278,10 +275,8 @@ class _Look:
         return off
 
     def _collisions(self, stance: Stance, q: NDArray[np.float64]) -> Iterator[str]:
-        for index in self._touching(q):
-            if index not in self._usual:
-                pair = self._links.collisionPairs[index]
-                yield f"{self._of_link[pair.first]} is in {self._of_link[pair.second]}"
+        for one, other in sorted(set(self._touching(q)) - self._usual):
+            yield f"{one} is in {other}"
         seats = {(contact.location.link, contact.surface.body) for contact in stance.contacts}
         request = coal.CollisionRequest()
         request.num_max_contacts = 20
