@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a robot, a scene, a surface and a contact are; readers of their files, and their errors."""
 
-from humanoid_model.camera import Camera
-from humanoid_model.contact import Contact, ContactKind, ContactLocation, Stance, Surface
-from humanoid_model.errors import HumanoidError, InputError, RobotError, RobotWarning, SceneError
-from humanoid_model.robot import Robot, load_robot
-from humanoid_model.scene import (
-    Light,
-    PairProperties,
-    PairRule,
-    Scene,
-    SceneBody,
-    SceneRobot,
-    with_robot,
-)
-from humanoid_model.scene_file import load_scene
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from humanoid_model.camera import Camera
+    from humanoid_model.contact import Contact, ContactKind, ContactLocation, Stance, Surface
+    from humanoid_model.errors import HumanoidError, InputError, RobotError, RobotWarning, SceneError
+    from humanoid_model.robot import Robot, load_robot
+    from humanoid_model.scene import (
+        Light,
+        PairProperties,
+        PairRule,
+        Scene,
+        SceneBody,
+        SceneRobot,
+        with_robot,
+    )
+    from humanoid_model.scene_file import load_scene
 
 __all__ = [
     "Camera",
@@ -39,3 +43,13 @@ __all__ = [
     "load_scene",
     "with_robot",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name of this package; who needs none of them, as the bring-up, needs no Pinocchio."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    for module in ("camera", "contact", "errors", "robot", "scene", "scene_file"):
+        found = vars(import_module(f"{__name__}.{module}"))
+        globals().update({known: found[known] for known in __all__ if known in found})
+    return globals()[name]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def imported_triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
     Raises:
         InputError: the file is missing or can't be read.
     """
-    model = _imported(path, np.ones(3))
+    model = _loaded(path, np.ones(3))
     points = np.array(model.vertices(), float)
     if path.suffix.lower() == ".dxf":  # the importer lays what stands on its back: z is up in these files
         points = points[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
@@ -61,13 +62,19 @@ def _mesh(mesh: Mesh) -> coal.CollisionGeometry:
     if mesh.path.suffix.lower() == ".dxf":
         points, triangles = imported_triangles(mesh.path)
         return _triangles(points * mesh.scale, triangles)
-    return _imported(mesh.path, np.asarray(mesh.scale, dtype=float))
+    return _loaded(mesh.path, np.asarray(mesh.scale, dtype=float))
 
 
-def _imported(path: Path, scale: np.ndarray) -> Any:
+def _loaded(path: Path, scale: np.ndarray) -> Any:
     require_file(path, remedy=f"Give a triangle mesh in {FORMATS}")
+    return _imported(path, tuple(scale.tolist()), path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _imported(path: Path, scale: tuple[float, ...], changed: int) -> Any:
+    """Return the geometry of a file as it was last changed; most robots' links are drawn as they collide."""
     try:
-        return coal.MeshLoader().load(str(path), scale)
+        return coal.MeshLoader().load(str(path), np.array(scale))
     except Exception as problem:  # the loader raises bare RuntimeError or ValueError by format
         reason = " ".join(str(problem).split())
         raise InputError(

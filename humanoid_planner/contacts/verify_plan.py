@@ -149,6 +149,8 @@ class _Look:
         for pair in self._self_pairs():
             self._links.addCollisionPair(pin.CollisionPair(*pair))
         self._own = self._links.createData()
+        for request in self._own.collisionRequests:
+            request.enable_contact = True  # else the depth of two boxes in each other is zero
         self._shapes = [
             (body.name, coal_geometry(geometry.shape), _transform(body.placement_world_body * geometry.placement))
             for body in scene.bodies
@@ -161,27 +163,30 @@ class _Look:
     def _self_pairs(self) -> Iterator[tuple[int, int]]:
         apart = {frozenset(pair) for pair in self._robot.disabled_collisions}
         objects = list(self._links.geometryObjects)
-        parents = self._robot.model.parents
+        parents, shaped = self._robot.model.parents, {item.parentJoint for item in objects}
+
+        def inward(joint: int) -> int:
+            """Return the next joint towards the base that moves a shape."""
+            parent = int(parents[joint])
+            return parent if parent in shaped or parent == 0 else inward(parent)
+
         for i, one in enumerate(objects):
             for j in range(i + 1, len(objects)):
                 a, b = one.parentJoint, objects[j].parentJoint
-                near = a == b or parents[a] == b or parents[b] == a
+                near = a == b or inward(a) == b or inward(b) == a
                 if not near and frozenset((self._of_link[i], self._of_link[j])) not in apart:
                     yield i, j
 
-    def _overlaps_of_own_postures(self) -> set[int]:
-        """Pairs whose shapes overlap in the robot's own postures."""
-        found: set[int] = set()
-        for q in self._robot.postures.values():
-            found |= set(self._touching(q))
-        return found
+    def _overlaps_of_own_postures(self) -> set[tuple[str, str]]:
+        """Pairs of links whose shapes overlap in the robot's own postures."""
+        return {pair for q in self._robot.postures.values() for pair in self._touching(q)}
 
-    def _touching(self, q: NDArray[np.float64]) -> list[int]:
+    def _touching(self, q: NDArray[np.float64]) -> list[tuple[str, str]]:
         model, links = self._robot.model, self._links
         pin.computeCollisions(model, self._data, links, self._own, q, False)
         return [
-            index
-            for index, result in enumerate(self._own.collisionResults)
+            (self._of_link[pair.first], self._of_link[pair.second])
+            for pair, result in zip(links.collisionPairs, self._own.collisionResults, strict=True)
             if result.isCollision() and _depth(result) > self._limits.penetration
         ]
 
@@ -270,10 +275,8 @@ class _Look:
         return off
 
     def _collisions(self, stance: Stance, q: NDArray[np.float64]) -> Iterator[str]:
-        for index in self._touching(q):
-            if index not in self._usual:
-                pair = self._links.collisionPairs[index]
-                yield f"{self._of_link[pair.first]} is in {self._of_link[pair.second]}"
+        for one, other in sorted(set(self._touching(q)) - self._usual):
+            yield f"{one} is in {other}"
         seats = {(contact.location.link, contact.surface.body) for contact in stance.contacts}
         request = coal.CollisionRequest()
         request.num_max_contacts = 20

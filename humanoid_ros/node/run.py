@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable
 
 import rclpy
+from rclpy.action.server import RCLError
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
@@ -44,13 +45,15 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
     signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: signals.append(number))
+    gc.disable()  # what a node is made of stays: a look for garbage among it takes a tenth of a second and finds none
     try:
         node = make()
-    except (ParameterException, HumanoidError) as error:
+    except (ParameterException, HumanoidError, RCLError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         rclpy.shutdown()
         sys.exit(1)
-    settle_memory()
+    gc.freeze()
+    gc.enable()
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     ended = threading.Event()

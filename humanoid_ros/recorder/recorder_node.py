@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorder node: all topics, or some, as they are in an MCAP file that ROS' and others' tools open."""
+"""The recorder node: all topics but hidden ones, or some, in an MCAP file that ROS' and others' tools open."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.messages.message_log import MessageLog
@@ -53,7 +54,8 @@ class RecorderNode(AnsweringNode):
     def _find_topics(self) -> None:
         for topic, kinds in self.get_topic_names_and_types():
             offered = [found.qos_profile for found in self.get_publishers_info_by_topic(topic)]
-            if topic in self._heard or not offered or (self._wanted and topic not in self._wanted):
+            unwanted = topic not in self._wanted if self._wanted else topic_or_service_is_hidden(topic)
+            if topic in self._heard or not offered or unwanted:
                 continue
             self._heard[topic] = 0
             try:

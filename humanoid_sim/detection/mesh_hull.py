@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.content_store import cache_folder, stored_arrays
@@ -61,6 +60,8 @@ def _mesh_hull(path: Path, scale: tuple[float, float, float], changed: int) -> N
 
 
 def _extreme_points(mesh: Mesh | HeightField) -> NDArray[np.float64]:
+    from scipy.spatial import ConvexHull, QhullError  # slow to import, and most hulls come from disk
+
     vertices = np.array(coal_geometry(mesh).vertices())
     if len(vertices) == 0:
         raise InputError(

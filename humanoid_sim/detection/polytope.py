@@ -3,23 +3,35 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from humanoid_model.content_store import stored_arrays
 from humanoid_model.description import Box, Mesh
-from humanoid_sim.detection.half_space import features_of
 from humanoid_sim.detection.mesh_hull import hull_vertices, store_folder
+
+if TYPE_CHECKING:
+    from scipy.spatial import ConvexHull
 
 _COPLANAR = 1e-6
 """Facets of a hull whose unit normals differ by less belong to one face."""
 _FLAT = 1e-9
 """Points whose smallest extent is below this part of the largest one count as flat."""
+_BOX_FACES = {
+    (0.0, 0.0, -1.0): [0, 2, 6, 4],
+    (0.0, -1.0, 0.0): [0, 4, 5, 1],
+    (1.0, 0.0, 0.0): [4, 6, 7, 5],
+    (-1.0, 0.0, 0.0): [0, 1, 3, 2],
+    (0.0, 1.0, 0.0): [2, 3, 7, 6],
+    (0.0, 0.0, 1.0): [1, 5, 7, 3],
+}
+"""Vertices of a box around each face, by its outward normal; of the vertices z comes first, x last."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +94,14 @@ class Polytope:
     @classmethod
     def of_points(cls, points: NDArray[np.float64]) -> Polytope:
         """Convex hull of some points, shape (k, 3), k >= 1; they may lie in a plane, on a line or in one place."""
+        from scipy.spatial import ConvexHull, QhullError  # slow to import, and most hulls come from disk
+
         centred = points - points.mean(axis=0)
         _, extents, axes = np.linalg.svd(centred, full_matrices=False)
         rank = int((extents > _FLAT * max(float(extents[0]), 1e-300)).sum())
         if rank >= 3:
             try:
-                return cls._of_hull(points)
+                return cls._of_hull(points, ConvexHull(points))
             except QhullError:
                 rank = 2
         if rank == 2:
@@ -103,8 +117,7 @@ class Polytope:
         return cls(points[:1].copy(), np.zeros((0, 3)), _ints([]), _ints([0]), _ints([]), _ints([0, 0]))
 
     @classmethod
-    def _of_hull(cls, points: NDArray[np.float64]) -> Polytope:
-        hull = ConvexHull(points)
+    def _of_hull(cls, points: NDArray[np.float64], hull: ConvexHull) -> Polytope:
         vertices = points[hull.vertices]
         place = {int(old): new for new, old in enumerate(hull.vertices)}
         members: list[set[int]] = []
@@ -156,7 +169,8 @@ class Polytope:
 
 @lru_cache(maxsize=256)
 def _box_polytope(x: float, y: float, z: float) -> Polytope:
-    return Polytope.of_points(np.array([feature.centre for feature in features_of(Box(np.array([x, y, z])))]))
+    corners = np.array(list(itertools.product((-0.5 * x, 0.5 * x), (-0.5 * y, 0.5 * y), (-0.5 * z, 0.5 * z))))
+    return Polytope.of_faces(corners, np.array(list(_BOX_FACES)), list(_BOX_FACES.values()))
 
 
 def _ints(values: list[int]) -> NDArray[np.int64]:

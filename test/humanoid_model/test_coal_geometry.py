@@ -2,8 +2,10 @@
 """coal geometries of every shape: their volumes and extents are those of the shape."""
 
 import math
+import os
 import struct
 from pathlib import Path
+from typing import Any
 
 import coal
 import numpy as np
@@ -75,3 +77,17 @@ def test_unreadable_mesh_is_named(tmp_path: Path, name: str, content: bytes) -> 
     path.write_bytes(content)
     with pytest.raises(InputError, match=name):
         coal_geometry(Mesh(path, np.ones(3)))
+
+
+def test_a_mesh_file_is_read_once_until_it_changes(tmp_path: Path) -> None:
+    path = tmp_path / "wedge.obj"
+
+    def corner(x: float, time: int) -> Any:
+        path.write_text(f"v {x} 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\n")
+        os.utime(path, (time, time))
+        return coal_geometry(Mesh(path, np.ones(3)))
+
+    first = corner(1.0, 100)
+    assert np.shares_memory(first.vertices(), corner(2.0, 100).vertices())
+    assert np.max(corner(3.0, 200).vertices()) == 3.0
+    assert np.max(coal_geometry(Mesh(path, np.full(3, 2.0))).vertices()) == 6.0

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cached kernels go when a source that they were made from is newer, and stay otherwise."""
 
+import importlib
 import os
+import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 from humanoid_model.kernel_cache import drop_stale_kernels
@@ -71,3 +74,26 @@ def test_kernels_of_a_file_that_is_gone_go(package: Path) -> None:
     os.utime(package / "contact" / "alone.py", (300, 300))
     assert drop_stale_kernels(package) == 1
     assert _kept(package) == {"cone"}
+
+
+@pytest.mark.parametrize("place", ["beside", "the user's choice", "numba's own folder"])
+def test_kernels_go_wherever_numba_keeps_them(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "walker"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    kernel = "from numba import njit\n@njit('int64(int64)', cache=True)\ndef f(i):\n    return i\n"
+    (package / "pace.py").write_text(kernel)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "chosen") if place == "the user's choice" else "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    if place == "numba's own folder":
+        (package / "__pycache__").touch()  # numba can't write there
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("walker.pace")
+    del sys.modules["walker.pace"], sys.modules["walker"]
+    kernels = {path.suffix: path for path in tmp_path.rglob("*.nb?")}
+    assert set(kernels) == {".nbi", ".nbc"}
+    assert drop_stale_kernels(package) == 0
+    later = kernels[".nbi"].stat().st_mtime + 10.0
+    os.utime(package / "pace.py", (later, later))
+    assert drop_stale_kernels(package) == 2
+    assert not any(path.exists() for path in kernels.values())

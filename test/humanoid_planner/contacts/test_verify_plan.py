@@ -5,6 +5,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from humanoid_model import Contact, Stance, load_robot, load_scene
 from humanoid_model.contact import ContactKind
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts import PlanLimits, plan_contacts, verify_plan
@@ -173,3 +174,30 @@ def test_bad_plans_are_named(stairs, walk):
     lost = dataclasses.replace(stairs.scene, bodies=())
     with pytest.raises(InputError, match="'floor' is no body of scene"):
         verify_plan(stairs.robot, lost, *walk)
+
+
+BALL = "<collision><geometry><sphere radius='0.01'/></geometry></collision>"
+
+
+@pytest.mark.parametrize(("neck", "told"), [("", []), (BALL, ["torso is in head"])], ids=["bare", "not"])
+def test_links_with_a_bare_one_between_them_are_neighbours(tmp_path, neck, told):
+    """Joint limits keep neighbours apart, as the planner takes it; Romeo's torso and head meet across a bare neck."""
+    box = "<collision><geometry><box size='0.2 0.2 0.2'/></geometry></collision>"
+    links = "".join(
+        f"<link name='{name}'><inertial><mass value='1'/><inertia ixx='0.01' iyy='0.01' izz='0.01' ixy='0' ixz='0' "
+        f"iyz='0'/></inertial>{shape}</link>"
+        for name, shape in (("torso", box), ("neck", neck), ("head", box))
+    )
+    joints = "".join(
+        f"<joint name='{child}' type='prismatic'><parent link='{parent}'/><child link='{child}'/>"
+        f"<origin xyz='0 0 0.11'/><axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='99' velocity='1'/></joint>"
+        for parent, child in (("torso", "neck"), ("neck", "head"))
+    )
+    (tmp_path / "two.urdf").write_text(f"<robot name='two'>{links}{joints}</robot>")
+    square = "[[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]]"
+    (tmp_path / "two.yaml").write_text(f"contacts: {{seat: {{link: torso, xyz: [0, 0, -0.1], patch: {square}}}}}")
+    robot, scene = load_robot(tmp_path / "two.urdf"), load_scene("stand")
+    floor = next(surface for surface in scene.surfaces if surface.name == "floor")
+    q = np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0, 0.0, -0.05])
+    verdict = verify_plan(robot, scene, [Stance((Contact(robot.contacts["seat"], floor, 0.0, 0.0, 0.0),))], [q])
+    assert [item.what for item in verdict.violations if item.kind == "collision"] == told

@@ -3,11 +3,13 @@
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from humanoid_model.errors import InputError
 from humanoid_ros.bringup.node_list import ARGUMENTS, list_nodes
+from humanoid_ros.controller_bridge.guard import ENCLAVE
 
 ROOT = Path(__file__).parents[3]
 
@@ -122,3 +124,28 @@ def test_a_namespace_has_its_own_clock_and_transforms():
 
 def test_a_parameter_file_reaches_every_node():
     assert {node.parameter_file for node in list_nodes("stack", {"params_file": "lab.yaml"})} == {"lab.yaml"}
+
+
+POLICY = ElementTree.parse(ROOT / "config/security/policy.xml").getroot()
+RIGHTS = {"topics": {"publish", "subscribe"}, "services": {"reply", "request"}, "actions": {"call", "execute"}}
+
+
+def test_every_own_node_is_started_in_an_enclave_of_the_policy():
+    """ROS starts no node without its enclave's keys where security is enforced."""
+    listed = {node.enclave for name in ARGUMENTS for node in list_nodes(name, {}) if node.package == "humanoid_stack"}
+    assert len(listed) > 5
+    assert listed | {ENCLAVE} <= {enclave.get("path") for enclave in POLICY.iter("enclave")}
+
+
+def test_the_policy_is_one_that_sros2_reads():
+    """By its schema policy.xsd: `ros2 security generate_artifacts` refuses all else."""
+    assert (POLICY.tag, POLICY.attrib) == ("policy", {"version": "0.2.0"})
+    assert [element.tag for element in POLICY] == ["enclaves"]
+    for enclave in POLICY[0]:
+        assert (enclave.tag, [*enclave.attrib], [part.tag for part in enclave]) == ("enclave", ["path"], ["profiles"])
+        for profile in enclave[0]:
+            assert (profile.tag, {*profile.attrib}) == ("profile", {"ns", "node"})
+            for group in profile:
+                assert group.attrib.keys() <= RIGHTS[group.tag]
+                assert {*group.attrib.values()} <= {"ALLOW", "DENY"}
+                assert {item.tag for item in group} == {group.tag.removesuffix("s")}

@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
+from humanoid_model.description import Box
 from humanoid_sim.detection.polytope import Polytope
 
 
@@ -38,3 +39,19 @@ def test_faces_close_a_round_hull(seed: int) -> None:
         height = hull.vertices[face] @ normal
         assert np.ptp(height) < 1e-5
         assert (points @ normal).max() <= height.max() + 1e-5
+
+
+@pytest.mark.parametrize("size", [(1.0, 1.0, 1.0), (0.2, 3.0, 0.7), (5.0, 1e-3, 0.4)])
+def test_a_box_has_the_faces_of_its_corners_hull(size: tuple[float, float, float]) -> None:
+    box = Polytope.of_box(Box(np.array(size)))
+    hull = Polytope.of_points(box.vertices)
+    assert sorted(map(tuple, box.vertices)) == sorted(itertools.product(*((-0.5 * edge, 0.5 * edge) for edge in size)))
+
+    def faces(polytope: Polytope) -> dict[tuple[float, ...], list[int]]:
+        """Vertices around each face from the first one on, by normals."""
+        rings = np.split(polytope.corner_vertices, polytope.starts[1:-1])
+        rings = [np.roll(ring, -int(ring.argmin())).tolist() for ring in rings]
+        return dict(zip(map(tuple, (polytope.normals + 0.0).tolist()), rings, strict=True))
+
+    assert faces(box) == faces(hull)
+    assert box.neighbours.tolist() == hull.neighbours.tolist()
