@@ -12,7 +12,8 @@ import pinocchio as pin
 from humanoid_model.arrays import Array
 from humanoid_model.robot import Robot
 from humanoid_model.whole_body_trajectory import PlannedForce
-from humanoid_planner.equilibrium.moving_forces import LoadedPoint, moving_forces, point_jacobian, pyramid
+from humanoid_planner.equilibrium.friction_cone import pyramid
+from humanoid_planner.equilibrium.moving_forces import FACETS, LoadedPoint, moving_forces, point_jacobian
 from humanoid_planner.motion.joint_path import JointPath
 from humanoid_planner.motion.stance_postures import inset_patch
 from humanoid_planner.motion.time_law import PathPoint
@@ -91,7 +92,7 @@ class BalancedPath:
         by_bend = np.array(pin.rnea(model, data, q, still, slope)) - rest
         pin.computeJointJacobians(model, data, q)
         edges = [
-            point_jacobian(model, data, item).T @ item.frame @ pyramid(item.friction).T
+            point_jacobian(model, data, item).T @ item.frame @ pyramid(item.friction, FACETS).T
             for points in self._inner
             for item in points
         ]

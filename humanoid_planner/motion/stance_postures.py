@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from humanoid_model.arrays import Array
 from humanoid_model.contact import Contact, ContactLocation, Stance
 from humanoid_model.robot import Robot
-from humanoid_model.scene import Scene
+from humanoid_model.scene import DEFAULT_FRICTION, PairRule, Scene
+from humanoid_planner.equilibrium.moving_forces import INSIDE
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture import (
@@ -80,6 +81,12 @@ class StancePostures:
     def __post_init__(self) -> None:
         self.kinematics = RobotKinematics(self.robot)
         self.kinematics.tree.effort[:] *= self.effort
+        # Time laws and torques take forces from pyramids inside the cones: so do postures.
+        self._bearing = _slippery(self.scene, INSIDE)
+        if self.requirements.get("friction") is not None:
+            self._wanted = {**self.requirements, "friction": INSIDE * self.requirements["friction"]}
+        else:
+            self._wanted = self.requirements
         gravity = np.asarray(self.scene.gravity, dtype=float)
         self._data = self.robot.model.createData()
         self._state = PostureState(self.kinematics, ForceModel(self.kinematics, (), (), gravity), 0)
@@ -133,11 +140,11 @@ class StancePostures:
         tasks += [] if compound is None else [compound]
         for reserve, clearance in ((_WIDE * self.reserve, _CLEAR), (self.reserve, 0.0)):
             wanted = PostureRequirements(
-                scene=self.scene,
+                scene=self._bearing,
                 tasks=tasks,
                 criterion=criterion,
                 collisions=False if self.collisions is None else self.distances(near, clearance) or False,
-                **self.requirements,
+                **self._wanted,
             )
             inner = Stance(tuple(inset_contact(contact, reserve) for contact in stance.contacts))
             problem = PostureProblem(self.robot, inner, wanted, start=start, kinematics=self.kinematics)
@@ -237,6 +244,15 @@ class StancePostures:
     def placed(self, contact: Contact) -> PlacedContact:
         """Return a contact with its place in the world and its friction."""
         return place_contact(contact, self.kinematics, self.scene, self.requirements.get("friction"))
+
+
+def _slippery(scene: Scene, share: float) -> Scene:
+    """Return a scene whose bodies have a share of their friction."""
+    rules = [PairRule("*", "*", DEFAULT_FRICTION), *scene.rules]
+    return replace(
+        scene,
+        rules=tuple(rule if rule.friction is None else replace(rule, friction=share * rule.friction) for rule in rules),
+    )
 
 
 def inset_contact(contact: Contact, reserve: float) -> Contact:
