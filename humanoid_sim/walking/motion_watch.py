@@ -113,8 +113,9 @@ class MotionWatch:
         if off[:3] @ off[:3] > _FALLEN**2 and self.fallen is None:
             self.fallen = now
         shares = float(np.nanmax(np.abs(efforts) / self._limits, initial=0.0))
-        measured = np.array([sum(loads.get(link, 0.0) for link in self._links(name)) for name in trajectory.locations])
-        self._rows.append((now, self._planned(now), measured, off[:6], float(np.abs(off[6:]).max()), shares))
+        self._rows.append(
+            (now, self._planned(now), self._measured(now, loads), off[:6], float(np.abs(off[6:]).max()), shares)
+        )
         links = robot.link_placements(q)
         for index, span in enumerate(trajectory.contacts):
             if span.contact.kind.bears and span.start + _EDGE <= now < span.end - _EDGE:
@@ -143,6 +144,18 @@ class MotionWatch:
         for item in trajectory.forces[max(index, 0)]:
             sums[item.location] += float(item.force @ item.normal)
         return np.array(list(sums.values()))
+
+    def _measured(self, now: float, loads: Mapping[str, float]) -> Array:
+        """(k,) loads of the locations [N]: a link's load is that of the location by which it holds, if it does."""
+        trajectory = self._trajectory
+        spans = trajectory.held(now)
+        held, links = {span.location for span in spans}, {span.contact.location.link for span in spans}
+        return np.array(
+            [
+                sum(loads.get(link, 0.0) for link in self._links(name) if name in held or link not in links)
+                for name in trajectory.locations
+            ]
+        )
 
     def _links(self, location: str) -> set[str]:
         return {span.contact.location.link for span in self._trajectory.contacts if span.location == location}

@@ -23,9 +23,7 @@ def standing():
         contact = robot.contacts[f"{side}_sole"]
         place = links[contact.link] * contact.placement_link_patch
         joint = robot.parts.links[contact.link].joint_id
-        points += [
-            LoadedPoint(joint, place.act(np.array([x, y, 0.0])), np.eye(3), 0.8, 1.0) for x, y in contact.patch
-        ]
+        points += [LoadedPoint(joint, place.act(np.array([x, y, 0.0])), np.eye(3), 0.8, 1.0) for x, y in contact.patch]
     return robot, data, points, (q, still, still)
 
 

@@ -61,7 +61,7 @@ def test_a_hand_that_grazes_the_rung_it_comes_to_is_told() -> None:
 
     grazing = 0
     for before in np.linspace(-0.16, -0.06, 11):
-        start = pin.SE3(np.eye(3), end.translation + [before, 0.0, -0.22])
+        start = pin.SE3(np.eye(3), end.translation + np.array([before, 0.0, -0.22]))
         path = BodyPath(start, end, leaves=True, arrives=True, approach=0.02, lift=0.0)
         if deepest(path) < -5e-4:
             grazing += 1

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -13,6 +15,7 @@ from humanoid_model.progress import Progress
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
 from humanoid_sim import Simulation
 from humanoid_sim.walking import play_motion
+from humanoid_sim.walking.motion_watch import MotionWatch
 
 BIP = load_robot("bip")
 GROUND = Surface("ground", "floor", pin.SE3.Identity())
@@ -54,6 +57,22 @@ def test_a_standing_robot_stays_and_its_soles_bear_its_weight(stabilise: bool) -
     assert played.goal_joint < 0.02
     assert "stands" in played.report()
     assert not simulation.modules
+
+
+def test_what_a_link_bears_is_what_it_holds_by_bears() -> None:
+    """A foot that goes from its sole to its ball: its load is the one's and then the other's."""
+    motion, link = swaying(), BIP.contacts["left_sole"].link
+    ball = replace(BIP.contacts["left_sole"], name="left_ball")
+    first, last = motion.contacts
+    spans = [first, replace(last, end=0.1), ContactSpan(replace(last.contact, location=ball), 0.2, DURATION)]
+    watch = MotionWatch(
+        WholeBodyTrajectory(BIP, motion.times, motion.q, motion.v, motion.a, spans, forces=motion.forces)
+    )
+    for now in (0.05, 0.25):
+        watch.look(now, motion.q[0], np.zeros(len(BIP.joint_names)), {link: 100.0})
+    played = watch.played()
+    columns = [played.locations.index(name) for name in ("left_sole", "left_ball")]
+    np.testing.assert_array_equal(played.measured[:, columns], [[100.0, 0.0], [0.0, 100.0]])
 
 
 def test_forces_that_nobody_planned_are_not_called_wrong() -> None:
