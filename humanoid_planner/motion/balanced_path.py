@@ -65,7 +65,13 @@ class BalancedPath:
     """
 
     def __init__(
-        self, robot: Robot, path: JointPath, transition: Transition, held: Sequence[PlacedContact], reserve: float
+        self,
+        robot: Robot,
+        path: JointPath,
+        transition: Transition,
+        held: Sequence[PlacedContact],
+        reserve: float,
+        effort: float,
     ) -> None:
         """Take path and contacts.
 
@@ -75,10 +81,11 @@ class BalancedPath:
             transition: tells which contacts begin and cease to bear.
             held: contacts of the transition, in the world.
             reserve: that a time law keeps from the edges of contacts [m].
+            effort: share of the effort limits that samples keep to where they can.
         """
         self.path = path
         self._robot, self._model, self._data = robot, robot.model, robot.model.createData()
-        self._transition, self._held = transition, held
+        self._transition, self._held, self._effort = transition, held, effort
         self._inner = [loaded_points(robot, [placed], reserve) for placed in held]
         self._whole = [loaded_points(robot, [placed], 0.0) for placed in held]
 
@@ -106,7 +113,9 @@ class BalancedPath:
         points = [
             item._replace(share=share) for items, share in zip(self._whole, shares, strict=True) for item in items
         ]
-        found = moving_forces(self._model, self._data, points, (q, v, a), self._robot.limits.effort)
+        limits = self._robot.limits.effort
+        found = moving_forces(self._model, self._data, points, (q, v, a), self._effort * limits)
+        found = found or moving_forces(self._model, self._data, points, (q, v, a), limits)
         if found is None:
             return None
         owners = [placed for placed, items in zip(self._held, self._whole, strict=True) for _ in items]

@@ -159,7 +159,7 @@ class _Builder:
         held = [self.postures.placed(contact) for contact in transition.held.contacts]
 
         def balanced_path(path: JointPath) -> BalancedPath:
-            return BalancedPath(robot, path, transition, held, 0.5 * settings.reserve)
+            return BalancedPath(robot, path, transition, held, 0.5 * settings.reserve, settings.effort)
 
         def restless(path: JointPath) -> float | None:
             balanced, limits = balanced_path(path), self._limits()
