@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model import load_robot, load_scene
@@ -18,6 +19,7 @@ from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.contacts import (
     Attractor,
+    BarycentreNear,
     CentreOfMassAttractor,
     ContactCount,
     CrossedMalus,
@@ -280,8 +282,8 @@ def gap_with_wall() -> Scenario:
 def ladder() -> Scenario:
     """Up a ladder of six rungs, until the balls of both feet are on the third one and the hands on the last.
 
-    As on any ladder three points of contact are kept, and each hand and foot stays on its own side. The robot stands on
-    the floor with its soles, not on the balls of its feet.
+    As on any ladder three points of contact are kept, and each hand and foot stays on its own side. Contacts are drawn
+    to the middle of those of the goal. The robot stands on the floor with its soles, not on the balls of its feet.
     """
     robot, scene = load_robot("hrp2"), load_scene("ladder")
     kinematics = RobotKinematics(robot)
@@ -296,6 +298,7 @@ def ladder() -> Scenario:
     ]
     options["terms"] = [
         ContactCount(0.1, preferred=4.0),
+        BarycentreNear(np.array([0.76, 0.0, 0.99]), _surface_placements(scene), 0.3),
         *uncrossed(scene, 0.18, itertools.product(*zip(soles, balls, strict=True))),
         *uncrossed(scene, 0.3, [(hands[0], hands[1])]),
     ]
@@ -307,9 +310,14 @@ def ladder() -> Scenario:
 
 def uncrossed(scene: Scene, width: float, pairs: Iterable[tuple[str, str]]) -> list[CrossedMalus]:
     """Return terms by which left and right locations keep a width beside each other [m]."""
-    bodies = {body.name: body.placement_world_body for body in scene.bodies}
-    surfaces = {one.name: bodies[one.body] * one.placement_body_surface for one in scene.surfaces}
+    surfaces = _surface_placements(scene)
     return [CrossedMalus(surfaces, width=width, left=left, right=right) for left, right in pairs]
+
+
+def _surface_placements(scene: Scene) -> dict[str, pin.SE3]:
+    """World placements of surfaces by name."""
+    bodies = {body.name: body.placement_world_body for body in scene.bodies}
+    return {one.name: bodies[one.body] * one.placement_body_surface for one in scene.surfaces}
 
 
 def _with_hands(

@@ -93,7 +93,7 @@ def gap() -> tuple[Scenario, dict[str, Any]]:
 def climb() -> tuple[Scenario, dict[str, Any]]:
     """Climb a ladder of six rungs, on the balls of the feet."""
     scenario = ladder()
-    return scenario, scenario.options | {"seed": 2}
+    return scenario, scenario.options | {"seed": 3}
 
 
 def chair() -> tuple[Scenario, dict[str, Any]]:
