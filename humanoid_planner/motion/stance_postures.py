@@ -81,12 +81,6 @@ class StancePostures:
     def __post_init__(self) -> None:
         self.kinematics = RobotKinematics(self.robot)
         self.kinematics.tree.effort[:] *= self.effort
-        # Time laws and torques take forces from pyramids inside the cones: so do postures.
-        self._bearing = _slippery(self.scene, INSIDE)
-        if self.requirements.get("friction") is not None:
-            self._wanted = {**self.requirements, "friction": INSIDE * self.requirements["friction"]}
-        else:
-            self._wanted = self.requirements
         gravity = np.asarray(self.scene.gravity, dtype=float)
         self._data = self.robot.model.createData()
         self._state = PostureState(self.kinematics, ForceModel(self.kinematics, (), (), gravity), 0)
@@ -138,19 +132,22 @@ class StancePostures:
         tasks = [*self.tasks, *more]
         compound = None if self.collisions is None else self.collisions.compound_task(self.kinematics)
         tasks += [] if compound is None else [compound]
-        for reserve, clearance in ((_WIDE * self.reserve, _CLEAR), (self.reserve, 0.0)):
+        # Time laws and torques take forces from pyramids inside the cones: so do postures where they can.
+        attempts = (_WIDE * self.reserve, _CLEAR, INSIDE), (self.reserve, 0.0, INSIDE), (self.reserve, 0.0, 1.0)
+        friction = self.requirements.get("friction")
+        for index, (reserve, clearance, share) in enumerate(attempts, 1):
             wanted = PostureRequirements(
-                scene=self._bearing,
+                scene=_slippery(self.scene, share),
                 tasks=tasks,
                 criterion=criterion,
                 collisions=False if self.collisions is None else self.distances(near, clearance) or False,
-                **self._wanted,
+                **{**self.requirements, "friction": None if friction is None else share * friction},
             )
             inner = Stance(tuple(inset_contact(contact, reserve) for contact in stance.contacts))
             problem = PostureProblem(self.robot, inner, wanted, start=start, kinematics=self.kinematics)
             self.calls += 1
-            last = reserve == self.reserve
-            result = solve_problem(problem, start, options=_OPTIONS, explain=explain and last, restarts=0)
+            told = explain and index == len(attempts)
+            result = solve_problem(problem, start, options=_OPTIONS, explain=told, restarts=0)
             if result.success:
                 break
         return result

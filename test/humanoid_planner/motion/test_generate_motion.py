@@ -218,9 +218,9 @@ def test_postures_with_a_reserve_hold_their_contacts_exactly(step: SimpleNamespa
             np.testing.assert_allclose(place.rotation, np.eye(3), atol=1e-9)
 
 
-@pytest.mark.parametrize(("share", "holds"), [(0.88, True), (0.96, False)])
-def test_postures_need_no_more_friction_than_pyramids_of_forces_have(
-    step: SimpleNamespace, share: float, holds: bool
+@pytest.mark.parametrize(("share", "calls"), [(0.88, {1, 2}), (0.96, {3})])
+def test_postures_need_no_more_friction_than_pyramids_of_forces_have_where_they_can(
+    step: SimpleNamespace, share: float, calls: set[int]
 ) -> None:
     """Gravity leans by a share of friction; cones of cos(22.5 degrees), 0.924, of it are inside pyramids of eight."""
     friction = 0.2
@@ -228,8 +228,8 @@ def test_postures_need_no_more_friction_than_pyramids_of_forces_have(
     gravity = 9.81 * np.array([math.sin(lean), 0.0, -math.cos(lean)])
     slippery = replace(step.scene, gravity=gravity, rules=(PairRule("*", "*", friction=friction),))
     postures = StancePostures(step.robot, slippery, 0.015, 0.9, None, (), {})
-    result = postures.regenerate(step.plan.stances[0], step.plan.postures[0])
-    assert result.success is holds
+    assert postures.regenerate(step.plan.stances[0], step.plan.postures[0]).success
+    assert postures.calls in calls
 
 
 def test_a_search_keeps_tasks(step: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
