@@ -205,8 +205,6 @@ def test_a_searched_way_gets_one_more_posture_where_its_spline_fails(
     sole = step.robot.contacts["left_sole"]
     place = step.robot.link_placements(more)[sole.link] * sole.placement_link_patch
     np.testing.assert_allclose(place.translation, [-0.2, 0.095, 0.0], atol=1e-8)
-    verdict = verify_plan(step.robot, step.scene, *motion.parts())
-    assert verdict.violations == ()
 
 
 def test_postures_with_a_reserve_hold_their_contacts_exactly(step: SimpleNamespace) -> None:
