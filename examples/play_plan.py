@@ -39,7 +39,7 @@ from humanoid_model import HumanoidError, Stance, load_robot
 from humanoid_model.picture_file import save_picture
 from humanoid_model.progress import ProgressCallback, progress_bar
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
-from humanoid_planner.contacts import ContactPlanner, RandomCandidates, verify_plan
+from humanoid_planner.contacts import BarycentreNear, ContactPlanner, RandomCandidates, verify_plan
 from humanoid_planner.motion import Motion, PlannedPostures, generate_motion, stances_of, with_reserve
 from humanoid_sim import Simulation
 from humanoid_sim.walking import PlayedMotion, play_motion
@@ -91,9 +91,10 @@ def gap() -> tuple[Scenario, dict[str, Any]]:
 
 
 def climb() -> tuple[Scenario, dict[str, Any]]:
-    """Climb a ladder of six rungs, on the balls of the feet."""
+    """Climb a ladder of six rungs; without the term that hurries the search, a plan that has a motion comes first."""
     scenario = ladder()
-    return scenario, scenario.options | {"seed": 3}
+    terms = [term for term in scenario.options["terms"] if not isinstance(term, BarycentreNear)]
+    return scenario, scenario.options | {"terms": terms, "seed": 2}
 
 
 def chair() -> tuple[Scenario, dict[str, Any]]:
