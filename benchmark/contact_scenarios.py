@@ -299,7 +299,7 @@ def ladder() -> Scenario:
     options["terms"] = [
         ContactCount(0.1, preferred=4.0),
         BarycentreNear(np.array([0.76, 0.0, 0.99]), _surface_placements(scene), 0.3),
-        *uncrossed(scene, 0.18, itertools.product(*zip(soles, balls, strict=True))),
+        *uncrossed(scene, 0.18, itertools.product((soles[0], balls[0]), (soles[1], balls[1]))),
         *uncrossed(scene, 0.3, [(hands[0], hands[1])]),
     ]
     options["goal_holds"] = [*((ball, "rung_3") for ball in balls), *((hand, "rung_6") for hand in hands)]
