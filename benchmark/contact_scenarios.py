@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model import load_robot, load_scene
@@ -17,8 +19,10 @@ from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.contacts import (
     Attractor,
+    BarycentreNear,
     CentreOfMassAttractor,
     ContactCount,
+    CrossedMalus,
     LocationMalus,
     PointAlongGuide,
     PointAttractor,
@@ -283,20 +287,44 @@ def gap_with_wall() -> Scenario:
 
 
 def ladder() -> Scenario:
-    """Up a ladder of six rungs, on the balls of the feet, until both are on the third one and the hands on the last."""
+    """Up a ladder of six rungs, until the balls of both feet are on the third one and the hands on the last.
+
+    As on any ladder three points of contact are kept, and each hand and foot stays on its own side. Contacts are drawn
+    to the middle of those of the goal. The robot stands on the floor with its soles, not on the balls of its feet.
+    """
     robot, scene = load_robot("hrp2"), load_scene("ladder")
     kinematics = RobotKinematics(robot)
-    feet, hands, high = ["left_ball", "right_ball"], ["left_hand_fingers", "right_hand_fingers"], (0.65, 0.0, 1.5)
-    options = _with_hands(robot, scene, kinematics, feet, hands, high)
+    soles, balls = ["left_sole", "right_sole"], ["left_ball", "right_ball"]
+    hands, high = ["left_hand_fingers", "right_hand_fingers"], (0.65, 0.0, 1.5)
+    rungs = [f"rung_{number}" for number in range(1, 7)]
+    options = _with_hands(robot, scene, kinematics, [*soles, *balls], hands, high)
     options["forbidden"] = [
-        *((hand, surface) for hand in hands for surface in ("floor", "rung_1", "rung_2", "rung_3")),
-        *((foot, surface) for foot in feet for surface in ("rung_4", "rung_5", "rung_6")),
+        *((hand, surface) for hand in hands for surface in ("floor", *rungs[:3])),
+        *((ball, surface) for ball in balls for surface in ("floor", *rungs[3:])),
+        *((sole, surface) for sole in soles for surface in rungs),
     ]
-    options["goal_holds"] = [*((foot, "rung_3") for foot in feet), *((hand, "rung_6") for hand in hands)]
+    options["terms"] = [
+        ContactCount(0.1, preferred=4.0),
+        BarycentreNear(np.array([0.76, 0.0, 0.99]), _surface_placements(scene), 0.3),
+        *uncrossed(scene, 0.18, itertools.product((soles[0], balls[0]), (soles[1], balls[1]))),
+        *uncrossed(scene, 0.3, [(hands[0], hands[1])]),
+    ]
+    options["goal_holds"] = [*((ball, "rung_3") for ball in balls), *((hand, "rung_6") for hand in hands)]
     options["failure_malus"] = 0.03
     goal: list[Task] = [point_beyond(kinematics, "WAIST", [0, 0, 0], [0, 0, 1.15], [0, 0, 1], "pelvis high")]
-    start = _feet(robot, scene, "floor", 0.24, "ball")
-    return Scenario(robot, scene, kinematics, start, goal, 0.6, options)
+    return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", 0.1), goal, 0.6, options)
+
+
+def uncrossed(scene: Scene, width: float, pairs: Iterable[tuple[str, str]]) -> list[CrossedMalus]:
+    """Return terms by which left and right locations keep a width beside each other [m]."""
+    surfaces = _surface_placements(scene)
+    return [CrossedMalus(surfaces, width=width, left=left, right=right) for left, right in pairs]
+
+
+def _surface_placements(scene: Scene) -> dict[str, pin.SE3]:
+    """World placements of surfaces by name."""
+    bodies = {body.name: body.placement_world_body for body in scene.bodies}
+    return {one.name: bodies[one.body] * one.placement_body_surface for one in scene.surfaces}
 
 
 def _with_hands(
@@ -437,11 +465,11 @@ def _upright(robot: Robot) -> NDArray[np.float64]:
     return np.asarray(robot.postures["half_sitting" if "half_sitting" in robot.postures else "standing"])
 
 
-def _feet(robot: Robot, scene: Scene, surface: str, x: float, part: str = "sole") -> Stance:
+def _feet(robot: Robot, scene: Scene, surface: str, x: float) -> Stance:
     """Contacts of both feet on a surface, as far apart as the robot stands [m]."""
     under: Surface = next(one for one in scene.surfaces if one.name == surface)
     links, sides = robot.link_placements(_upright(robot)), {"left": 1.0, "right": -1.0}
     y = round(float(links[robot.contacts["left_sole"].link].translation[1]), 3)
     return Stance(
-        tuple(Contact(robot.contacts[f"{side}_{part}"], under, x, sign * y, 0.0) for side, sign in sides.items())
+        tuple(Contact(robot.contacts[f"{side}_sole"], under, x, sign * y, 0.0) for side, sign in sides.items())
     )

@@ -2,10 +2,10 @@
 """HRP-2 plans contacts, makes a motion of its plan, verifies it and plays it in the simulator.
 
 ``scripts/run python examples/play_plan.py chair`` rises from a chair at a table; others are back, can, gap, glass,
-rail, stairs and table. With ``--bridge`` the motion goes through the controller bridge to the simulator of a stack that
-is started for it. It ends with a report and a picture of the robot, of forces predicted and measured, and of what it
-kept to; ``--film`` writes what was played as a GIF. ``--stances 5`` takes the beginning of the plan alone, ``--seed``
-chooses other footholds on the stairs.
+ladder, rail, stairs and table. With ``--bridge`` the motion goes through the controller bridge to the simulator of a
+stack that is started for it. It ends with a report and a picture of the robot, of forces predicted and measured, and of
+what it kept to; ``--film`` writes what was played as a GIF. ``--stances 5`` takes the beginning of the plan alone,
+``--seed`` chooses other footholds on the stairs.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from benchmark.contact_scenarios import (
     chair_to_standing,
     five_stairs,
     gap_with_wall,
+    ladder,
     reaching,
     sitting_with_glass,
     step_with_rail,
+    uncrossed,
     under_the_table,
 )
 from benchmark.plan_picture import draw_posture
@@ -37,7 +39,7 @@ from humanoid_model import HumanoidError, Stance, load_robot
 from humanoid_model.picture_file import save_picture
 from humanoid_model.progress import ProgressCallback, progress_bar
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
-from humanoid_planner.contacts import ContactPlanner, CrossedMalus, RandomCandidates, verify_plan
+from humanoid_planner.contacts import BarycentreNear, ContactPlanner, RandomCandidates, verify_plan
 from humanoid_planner.motion import Motion, PlannedPostures, generate_motion, stances_of, with_reserve
 from humanoid_sim import Simulation
 from humanoid_sim.walking import PlayedMotion, play_motion
@@ -51,6 +53,8 @@ MARGIN = 10.0
 VIEWS: Mapping[str, tuple[float, float]] = {"chair": (-130.0, 15.0), "glass": (-130.0, 15.0)}
 #: Pictures of the robot in the report, those of a second in the film, and how fast it is shown.
 FIGURES, RATE, FASTER = 8, 8, 2.0
+#: Plans whose useless contacts are left out, and whose postures are brought nearer to each other, before they move.
+TIDIED = frozenset({"ladder"})
 #: How long the robot is watched at its end [s].
 STOOD = 1.0
 
@@ -84,6 +88,13 @@ def gap() -> tuple[Scenario, dict[str, Any]]:
     """Cross a gap of 0.40 m, the hands on the wall behind it."""
     scenario = reserved(gap_with_wall())
     return scenario, scenario.options
+
+
+def climb() -> tuple[Scenario, dict[str, Any]]:
+    """Climb a ladder of six rungs; without the term that hurries the search, a plan that has a motion comes first."""
+    scenario = ladder()
+    terms = [term for term in scenario.options["terms"] if not isinstance(term, BarycentreNear)]
+    return scenario, scenario.options | {"terms": terms, "seed": 2}
 
 
 def chair() -> tuple[Scenario, dict[str, Any]]:
@@ -123,6 +134,7 @@ SCENARIOS: Mapping[str, Callable[[], tuple[Scenario, dict[str, Any]]]] = {
     "chair": chair,
     "gap": gap,
     "glass": glass,
+    "ladder": climb,
     "rail": rail,
     "stairs": stairs,
     "table": table,
@@ -130,13 +142,15 @@ SCENARIOS: Mapping[str, Callable[[], tuple[Scenario, dict[str, Any]]]] = {
 
 
 def _uncrossed(scenario: Scenario) -> list[Any]:
-    bodies = {body.name: body.placement_world_body for body in scenario.scene.bodies}
-    surfaces = {one.name: bodies[one.body] * one.placement_body_surface for one in scenario.scene.surfaces}
-    return [*scenario.options["terms"], CrossedMalus(surfaces)]
+    return [*scenario.options["terms"], *uncrossed(scenario.scene, 0.12, [("left_sole", "right_sole")])]
 
 
 def make_motion(
-    scenario: Scenario, options: Mapping[str, Any], stances: int | None, progress: ProgressCallback | None
+    scenario: Scenario,
+    options: Mapping[str, Any],
+    stances: int | None,
+    tidied: bool,
+    progress: ProgressCallback | None,
 ) -> Motion | None:
     """Plan, and make a motion of the plan; says what came of both.
 
@@ -144,16 +158,20 @@ def make_motion(
         scenario: what is planned.
         options: of the search.
         stances: that are taken of the plan, from its beginning; None for all.
+        tidied: rid the plan of useless contacts and smooth it before.
         progress: told all the while.
 
     Returns:
         The motion; None where there is no plan.
     """
-    found = ContactPlanner(*scenario.arguments, **options).run(progress=progress)
+    planner = ContactPlanner(*scenario.arguments, **options)
+    found = planner.run(progress=progress)
     statistics = found.statistics
     print(f"plan: {found.explanation} {len(found.stances)} stances, {statistics.nodes} nodes, {statistics.time:.1f} s")
     if not found.success:
         return None
+    if tidied:
+        found = planner.smoothed(planner.shortened())
     whole, robot = stances is None or stances >= len(found.stances), load_robot("hrp2")
     motion = generate_motion(
         robot,
@@ -272,7 +290,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     if chosen.seed is not None:
         options["seed"] = chosen.seed
     with progress_bar(sys.stderr) as progress:
-        motion = make_motion(scenario, options, chosen.stances, progress)
+        motion = make_motion(scenario, options, chosen.stances, chosen.scenario in TIDIED, progress)
     if motion is None or motion.trajectory is None:
         return 1
     holds = verify(scenario, motion)

@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
+from scipy.linalg import block_diag
 
 from humanoid_model.arrays import Array, Reals
+from humanoid_planner.equilibrium.friction_cone import pyramid_halfspaces
 from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 
+FACETS = 8
+"""Of the pyramids inside friction cones; forces in cones of :data:`INSIDE` of the friction are in them."""
+INSIDE = math.cos(math.pi / FACETS)
 _MIN_SHARE = 1e-3
 """Of a contact that has all but handed over its load: the program stays strictly convex."""
 _STRAIN = 0.25
@@ -54,12 +60,6 @@ def point_jacobian(model: pin.Model, data: pin.Data, point: LoadedPoint) -> Arra
     return np.asarray(J[:3] - pin.skew(point.place - data.oMi[point.joint].translation) @ J[3:])
 
 
-def pyramid(friction: float) -> Array:
-    """(4, 3) edges of the pyramid inside a friction cone, their normal parts one."""
-    inner = friction / np.sqrt(2.0)
-    return np.array([[inner, inner, 1.0], [inner, -inner, 1.0], [-inner, -inner, 1.0], [-inner, inner, 1.0]])
-
-
 def moving_forces(
     model: pin.Model,
     data: pin.Data,
@@ -92,18 +92,10 @@ def moving_forces(
     # Tangential forces are dearer than normal ones: none is used that only strains a closed chain.
     weights = np.array([1.0 / max(point.share, _MIN_SHARE) for point in points])
     H, g = np.diag(np.repeat(weights, 3) * np.tile([4.0, 4.0, 1.0], count)), np.zeros(3 * count)
-    cones = np.zeros((4 * count, 3 * count))
-    for k, point in enumerate(points):
-        inner = point.friction / np.sqrt(2.0)
-        cones[4 * k : 4 * k + 4, 3 * k : 3 * k + 3] = [
-            [1.0, 0.0, -inner],
-            [-1.0, 0.0, -inner],
-            [0.0, 1.0, -inner],
-            [0.0, -1.0, -inner],
-        ]
+    cones = block_diag(*(pyramid_halfspaces(point.friction, FACETS) for point in points))
     A = np.vstack([J[:, :6].T, cones])
-    lower = np.concatenate([torques[:6], np.full(4 * count, -np.inf)])
-    upper = np.concatenate([torques[:6], np.zeros(4 * count)])
+    lower = np.concatenate([torques[:6], np.full(len(cones), -np.inf)])
+    upper = np.concatenate([torques[:6], np.zeros(len(cones))])
     if effort is not None:
         held = 6 + np.flatnonzero(np.isfinite(effort[6:]))
         A = np.vstack([A, J[:, held].T])

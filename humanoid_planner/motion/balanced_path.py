@@ -12,7 +12,8 @@ import pinocchio as pin
 from humanoid_model.arrays import Array
 from humanoid_model.robot import Robot
 from humanoid_model.whole_body_trajectory import PlannedForce
-from humanoid_planner.equilibrium.moving_forces import LoadedPoint, moving_forces, point_jacobian, pyramid
+from humanoid_planner.equilibrium.friction_cone import pyramid
+from humanoid_planner.equilibrium.moving_forces import FACETS, LoadedPoint, moving_forces, point_jacobian
 from humanoid_planner.motion.joint_path import JointPath
 from humanoid_planner.motion.stance_postures import inset_patch
 from humanoid_planner.motion.time_law import PathPoint
@@ -64,7 +65,13 @@ class BalancedPath:
     """
 
     def __init__(
-        self, robot: Robot, path: JointPath, transition: Transition, held: Sequence[PlacedContact], reserve: float
+        self,
+        robot: Robot,
+        path: JointPath,
+        transition: Transition,
+        held: Sequence[PlacedContact],
+        reserve: float,
+        effort: float,
     ) -> None:
         """Take path and contacts.
 
@@ -74,10 +81,11 @@ class BalancedPath:
             transition: tells which contacts begin and cease to bear.
             held: contacts of the transition, in the world.
             reserve: that a time law keeps from the edges of contacts [m].
+            effort: share of the effort limits that samples keep to where they can.
         """
         self.path = path
         self._robot, self._model, self._data = robot, robot.model, robot.model.createData()
-        self._transition, self._held = transition, held
+        self._transition, self._held, self._effort = transition, held, effort
         self._inner = [loaded_points(robot, [placed], reserve) for placed in held]
         self._whole = [loaded_points(robot, [placed], 0.0) for placed in held]
 
@@ -91,7 +99,7 @@ class BalancedPath:
         by_bend = np.array(pin.rnea(model, data, q, still, slope)) - rest
         pin.computeJointJacobians(model, data, q)
         edges = [
-            point_jacobian(model, data, item).T @ item.frame @ pyramid(item.friction).T
+            point_jacobian(model, data, item).T @ item.frame @ pyramid(item.friction, FACETS).T
             for points in self._inner
             for item in points
         ]
@@ -105,7 +113,9 @@ class BalancedPath:
         points = [
             item._replace(share=share) for items, share in zip(self._whole, shares, strict=True) for item in items
         ]
-        found = moving_forces(self._model, self._data, points, (q, v, a), self._robot.limits.effort)
+        limits = self._robot.limits.effort
+        found = moving_forces(self._model, self._data, points, (q, v, a), self._effort * limits)
+        found = found or moving_forces(self._model, self._data, points, (q, v, a), limits)
         if found is None:
             return None
         owners = [placed for placed, items in zip(self._held, self._whole, strict=True) for _ in items]

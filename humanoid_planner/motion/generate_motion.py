@@ -142,7 +142,10 @@ class _Builder:
         stance, q = self.plan.stances[index], np.asarray(self.plan.postures[index], dtype=float)
         result = self.postures.regenerate(stance, q, self.goal if index == len(self.transitions) else ())
         if result.success:
-            return result.q
+            # The solver's tolerance would be a jump from the end of a step to the beginning of the next one.
+            placed = [(one.location, self.postures.placed(one).placement_ground_contact) for one in stance.contacts]
+            exact = self.postures.pulled(result.q, placed)
+            return result.q if exact is None else exact
         return (
             f"Posture {index} of the plan can't be had with a reserve of {self.settings.reserve:g} m "
             f"and {self.settings.effort:.0%} of the effort limits: {result.explanation}"
@@ -156,7 +159,7 @@ class _Builder:
         held = [self.postures.placed(contact) for contact in transition.held.contacts]
 
         def balanced_path(path: JointPath) -> BalancedPath:
-            return BalancedPath(robot, path, transition, held, 0.5 * settings.reserve)
+            return BalancedPath(robot, path, transition, held, 0.5 * settings.reserve, settings.effort)
 
         def restless(path: JointPath) -> float | None:
             balanced, limits = balanced_path(path), self._limits()

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from humanoid_model.arrays import Array
 from humanoid_model.contact import Contact, ContactLocation, Stance
 from humanoid_model.robot import Robot
-from humanoid_model.scene import Scene
+from humanoid_model.scene import DEFAULT_FRICTION, PairRule, Scene
+from humanoid_planner.equilibrium.moving_forces import INSIDE
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture import (
@@ -131,19 +132,22 @@ class StancePostures:
         tasks = [*self.tasks, *more]
         compound = None if self.collisions is None else self.collisions.compound_task(self.kinematics)
         tasks += [] if compound is None else [compound]
-        for reserve, clearance in ((_WIDE * self.reserve, _CLEAR), (self.reserve, 0.0)):
+        # Time laws and torques take forces from pyramids inside the cones: so do postures where they can.
+        attempts = (_WIDE * self.reserve, _CLEAR, INSIDE), (self.reserve, 0.0, INSIDE), (self.reserve, 0.0, 1.0)
+        friction = self.requirements.get("friction")
+        for index, (reserve, clearance, share) in enumerate(attempts, 1):
             wanted = PostureRequirements(
-                scene=self.scene,
+                scene=_slippery(self.scene, share),
                 tasks=tasks,
                 criterion=criterion,
                 collisions=False if self.collisions is None else self.distances(near, clearance) or False,
-                **self.requirements,
+                **{**self.requirements, "friction": None if friction is None else share * friction},
             )
             inner = Stance(tuple(inset_contact(contact, reserve) for contact in stance.contacts))
             problem = PostureProblem(self.robot, inner, wanted, start=start, kinematics=self.kinematics)
             self.calls += 1
-            last = reserve == self.reserve
-            result = solve_problem(problem, start, options=_OPTIONS, explain=explain and last, restarts=0)
+            told = explain and index == len(attempts)
+            result = solve_problem(problem, start, options=_OPTIONS, explain=told, restarts=0)
             if result.success:
                 break
         return result
@@ -237,6 +241,15 @@ class StancePostures:
     def placed(self, contact: Contact) -> PlacedContact:
         """Return a contact with its place in the world and its friction."""
         return place_contact(contact, self.kinematics, self.scene, self.requirements.get("friction"))
+
+
+def _slippery(scene: Scene, share: float) -> Scene:
+    """Return a scene whose bodies have a share of their friction."""
+    rules = [PairRule("*", "*", DEFAULT_FRICTION), *scene.rules]
+    return replace(
+        scene,
+        rules=tuple(rule if rule.friction is None else replace(rule, friction=share * rule.friction) for rule in rules),
+    )
 
 
 def inset_contact(contact: Contact, reserve: float) -> Contact:

@@ -46,6 +46,8 @@ _REPAIRS = 12
 _OFF = (0.2, 0.4, 0.6, 0.8, 1.0)
 #: How far a body may sink into what it leaves or comes to [m].
 _SUNK = 5e-4
+#: Way of a moving body from one look at its distances to the next [m], and looks from one searched posture to the next.
+_LOOKED, _LOOKS = 2e-3, 40
 #: By how much a searched posture may miss margins of distances [m]; the spline through it needs room.
 _EXACT = 1e-4
 #: Searches, each from other random numbers.
@@ -143,8 +145,8 @@ def _search(
         frames = ((c.location, links[c.location.link] * c.location.placement_link_patch) for c in ends_of)
         return any(clear.gap(location, place, bodies) < gap for location, place in frames)
 
-    def valid(q: Array) -> bool:
-        if all(postures.clash(near, q, _EXACT) for near in nears) or sunk(q, 0.5 * settings.approach):
+    def allowed(q: Array, gap: float) -> bool:
+        if all(postures.clash(near, q, _EXACT) for near in nears) or sunk(q, gap):
             return False
         return moving_forces(model, data, points, (q, still, still), efforts) is not None
 
@@ -160,7 +162,11 @@ def _search(
                     return f"{contact.location.name} can't go {1e3 * share * settings.approach:.0f} mm off its surface"
                 way.append(result.q)
         ends.append(way)
-    search = ConstrainedSearch(model, lambda q: postures.pulled(q, frames), valid, [settings.seed, attempt])
+
+    def pull(q: Array) -> Array | None:
+        return postures.pulled(q, frames)
+
+    search = ConstrainedSearch(model, pull, lambda q: allowed(q, 0.5 * settings.approach), [settings.seed, attempt])
     found = search.find(ends[0][-1], ends[1][-1], settings.searched)
     if found is None:
         return f"no way was found among {settings.searched} random postures either"
@@ -171,13 +177,32 @@ def _search(
     projection = _Projection(postures, transition, first, last, ())
     projection.steps = [float(steps[k] / steps[-1]) for k in kept]
     projection.knots = [knots[k] for k in kept]
-    pulled = projection.pulled(nears)
-    if not isinstance(pulled, JointPath):
-        return f"on the way that was searched {pulled[1]}"
-    if any(sunk(pulled.at(float(s)), -_SUNK) for s in np.linspace(0.0, 1.0, 4 * len(kept))):
-        return "on the way that was searched a body sinks into what it leaves or comes to"
-    place = restless(pulled)
-    return pulled if place is None else f"on the way that was searched nothing holds the robot at {place:.0%}"
+    looks = np.linspace(0.0, 1.0, _LOOKS * len(kept) + 1)
+
+    def trouble() -> tuple[JointPath | None, float, str]:
+        """Return the path, or where it can't be gone and why."""
+        path = projection.pulled(nears)
+        if not isinstance(path, JointPath):
+            return None, *path
+        for s in map(float, looks):
+            if sunk(path.at(s), -_SUNK):
+                return None, s, f"a body sinks into what it leaves or comes to at {s:.0%} of the way"
+        place = restless(path)
+        return (path, 1.0, "") if place is None else (None, place, f"nothing holds the robot at {place:.0%} of the way")
+
+    for _ in range(_REPAIRS):
+        path, place, problem = trouble()
+        if path is not None:
+            return path
+        # The spline leaves what the straight pieces between searched postures keep to: one more on them holds it.
+        index = min(max(bisect.bisect(projection.steps, place), 1), len(projection.steps) - 1)
+        one, other = projection.knots[index - 1 : index + 1]
+        middle = pull(pin.interpolate(model, one, other, 0.5))
+        if middle is None or not allowed(middle, -_SUNK):
+            break
+        projection.steps.insert(index, 0.5 * (projection.steps[index - 1] + projection.steps[index]))
+        projection.knots.insert(index, middle)
+    return f"on the way that was searched {problem}"
 
 
 def _ways(
@@ -190,16 +215,12 @@ def _ways(
         shapes = shapes[:1]
     for lift, aside in shapes:
         moving: list[Moving] = []
-        bodies = {
-            contact.location.name: contact.location
-            for contact in (transition.leaving, transition.arriving)
-            if contact is not None and _led(postures.robot, contact.location)
-        }
-        for name, location in bodies.items():
-            leaving, arriving = (
-                contact if contact is not None and contact.location.name == name else None
-                for contact in (transition.leaving, transition.arriving)
-            )
+        ends: dict[str, list[Contact | None]] = {}
+        for end, contact in enumerate((transition.leaving, transition.arriving)):
+            if contact is not None and _led(postures.robot, contact.location):
+                ends.setdefault(contact.location.link, [None, None])[end] = contact
+        for leaving, arriving in ends.values():
+            location = next(contact.location for contact in (arriving, leaving) if contact is not None)
             start = _place(postures, location, leaving, first)
             end = _place(postures, location, arriving, last)
             via = given if not aside else [_beside(start, end, lift, aside)]
@@ -237,9 +258,10 @@ def _led(robot: Robot, location: ContactLocation) -> bool:
 
 
 def _place(postures: StancePostures, location: ContactLocation, contact: Contact | None, q: Array) -> pin.SE3:
-    """Contact frame in the world: of the contact, or where the posture has it."""
+    """Return a location's frame in the world: from the contact of its link, or where the posture has it."""
     if contact is not None:
-        return postures.placed(contact).placement_ground_contact
+        other = contact.location.placement_link_patch
+        return postures.placed(contact).placement_ground_contact * other.actInv(location.placement_link_patch)
     return postures.robot.link_placements(q)[location.link] * location.placement_link_patch
 
 
@@ -366,14 +388,18 @@ class _Clearance:
 
     def problem(self, location: ContactLocation, path: BodyPath, own: frozenset[str]) -> str:
         """Return what the link would touch; empty if nothing."""
-        count = max(math.ceil(path.length / 0.01), 2)
-        ways = [path.placement(k / count) for k in range(count + 1)]
+        count = max(math.ceil(path.length / _LOOKED), 2)
+        shares = [k / count for k in range(count + 1)]
+        free = [k for k, s in enumerate(shares) if not path.on_normal(s)] or [0, count]
+        ways = [path.placement(s) for s in shares]
         for (name, body, where), (shape, inside) in itertools.product(self._shapes, self._of(location)):
             gaps = [_gap(shape, place * inside, body, where) for place in ways]
-            # Where it stands nearer than the clearance at an end, it may come as near on its way.
-            least = min(self._clearance, gaps[0] - 1e-3, gaps[-1] - 1e-3)
+            # Where it stands nearer than the clearance at an end, it may come as near on its way. What it leaves or
+            # comes to it may touch on the straight pieces.
+            first, last = (free[0], free[-1]) if name in own else (0, count)
+            least = min(self._clearance, gaps[first] - 1e-3, gaps[last] - 1e-3)
             for k, gap in enumerate(gaps):
-                if gap < least and not (name in own and path.on_normal(k / count)):
+                if gap < (least if first <= k <= last else -_SUNK):
                     return f"{location.link} comes {1e3 * gap:.0f} mm near {name} at {k / count:.0%} of its way"
         return ""
 

@@ -24,6 +24,10 @@ from humanoid_model.arrays import Array, Reals
 _STILL = 1e-9
 """Squared path speed that counts as none."""
 
+_LEAST = 0.25
+"""Share of the squared path speed that is left at the next grid point, unless that is the end. The greatest speed at a
+point may be one from which the robot could only brake to a standstill at the next: a peak that costs a stop."""
+
 
 @dataclass(frozen=True, eq=False)
 class TimeLaw:
@@ -164,7 +168,8 @@ def fastest_law(points: Sequence[PathPoint], limits: PathLimits) -> TimeLaw | in
     count = len(points)
     step = 1.0 / (count - 1)
     ends = [_End(point, limits) for point in points]
-    programs = [_Program(one, other, step) for one, other in itertools.pairwise(ends)]
+    least = [*([_LEAST] * (count - 2)), 0.0]
+    programs = [_Program(*both, step, share) for both, share in zip(itertools.pairwise(ends), least, strict=True)]
     most = np.zeros(count)
     for k in range(count - 2, -1, -1):
         most[k] = programs[k].most_square(most[k + 1])
@@ -215,7 +220,7 @@ class _End:
 class _Program:
     """The linear program of one interval over (u, x, edges at its beginning, edges at its end)."""
 
-    def __init__(self, first: _End, last: _End, step: float) -> None:
+    def __init__(self, first: _End, last: _End, step: float, least: float) -> None:
         self._twice = 2.0 * step
         count = first.edges + last.edges
 
@@ -228,7 +233,7 @@ class _Program:
             return np.vstack([above, below])
 
         following = np.zeros((2, 2 + count))
-        following[:, :2] = [[self._twice, 1.0], [-self._twice, -1.0]]
+        following[:, :2] = [[self._twice, 1.0], [-self._twice, least - 1.0]]
         self._A = np.vstack([joined(first.rows, last.rows), following])
         self._b = np.concatenate([first.most, last.most])
         self._equal, self._load = joined(first.equal, last.equal), np.concatenate([first.load, last.load])

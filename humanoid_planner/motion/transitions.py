@@ -111,7 +111,7 @@ def find_transitions(stances: Sequence[Stance]) -> list[Transition]:
 
 def _case(goes: list[Contact], comes: list[Contact]) -> Case:
     if goes and comes:
-        return Case.MOVED if goes[0].location.name == comes[0].location.name else Case.LEFT_AND_CAME
+        return Case.MOVED if goes[0].location.link == comes[0].location.link else Case.LEFT_AND_CAME
     if goes:
         return Case.REMOVED_REMOVED
     if comes:

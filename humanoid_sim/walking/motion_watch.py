@@ -147,7 +147,7 @@ class MotionWatch:
         loads: dict[str, float] = {}
         for one in contacts:
             loads[one.link] = loads.get(one.link, 0.0) + float(one.force @ one.normal)
-        measured = np.array([sum(loads.get(link, 0.0) for link in self._links(name)) for name in trajectory.locations])
+        measured = self._measured(now, loads)
         point = zero_moment_point_of_forces([one.place for one in contacts], [one.force for one in contacts])
         points = trajectory.zero_moment_point
         planned_point = np.full(3, np.nan) if points is None else points[self._sample(now)]
@@ -184,6 +184,18 @@ class MotionWatch:
     def _sample(self, now: float) -> int:
         """Return the index of the trajectory's last sample that isn't later."""
         return max(int(np.searchsorted(self._trajectory.times, now, side="right")) - 1, 0)
+
+    def _measured(self, now: float, loads: Mapping[str, float]) -> Array:
+        """(k,) loads of the locations [N]: a link's load is that of the location by which it holds, if it does."""
+        trajectory = self._trajectory
+        spans = trajectory.held(now)
+        held, links = {span.location for span in spans}, {span.contact.location.link for span in spans}
+        return np.array(
+            [
+                sum(loads.get(link, 0.0) for link in self._links(name) if name in held or link not in links)
+                for name in trajectory.locations
+            ]
+        )
 
     def _links(self, location: str) -> set[str]:
         return {span.contact.location.link for span in self._trajectory.contacts if span.location == location}

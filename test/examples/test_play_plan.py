@@ -61,7 +61,7 @@ def test_the_seat_bears_what_is_planned_and_gives_it_to_the_feet() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["back", "can", "chair", "gap", "glass", "rail"])
+@pytest.mark.parametrize("name", ["back", "can", "chair", "gap", "glass", "ladder", "rail"])
 def test_the_robot_ends_in_its_goal_posture(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By servos alone, through the search, the verifier and the simulator."""
     picture, film = tmp_path / "picture.png", tmp_path / "film.gif"

@@ -23,9 +23,7 @@ def standing():
         contact = robot.contacts[f"{side}_sole"]
         place = links[contact.link] * contact.placement_link_patch
         joint = robot.parts.links[contact.link].joint_id
-        points += [
-            LoadedPoint(joint, place.act(np.array([x, y, 0.0])), np.eye(3), 0.8, 1.0) for x, y in contact.patch
-        ]
+        points += [LoadedPoint(joint, place.act(np.array([x, y, 0.0])), np.eye(3), 0.8, 1.0) for x, y in contact.patch]
     return robot, data, points, (q, still, still)
 
 
@@ -54,3 +52,22 @@ def test_forces_are_the_least_by_loads_and_torques(standing):
     # Where torques aren't limited they don't count.
     loose = moving_forces(robot.model, data, points, state)
     assert np.square(loose.torques[6:] / effort[6:]).sum() > np.square(found.torques[6:] / effort[6:]).sum()
+
+
+@pytest.mark.parametrize("degrees", [0.0, 22.5, 45.0, 70.0])
+def test_friction_is_used_alike_in_all_directions(degrees):
+    """A flat box is pushed along: up to nine tenths of friction, whichever the way, and never with more than it."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "box")
+    model.appendBodyToJoint(joint, pin.Inertia.FromBox(10.0, 0.4, 0.4, 0.04), pin.SE3.Identity())
+    data, friction = model.createData(), 0.6
+    corners = [np.array([x, y, -0.02]) for x in (-0.2, 0.2) for y in (-0.2, 0.2)]
+    points = [LoadedPoint(joint, corner, np.eye(3), friction, 1.0) for corner in corners]
+    along = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees)), 0.0])
+
+    def pushed(share):
+        acceleration = np.concatenate([share * friction * 9.81 * along, np.zeros(3)])
+        return moving_forces(model, data, points, (pin.neutral(model), np.zeros(6), acceleration))
+
+    assert pushed(0.9) is not None
+    assert pushed(1.01) is None

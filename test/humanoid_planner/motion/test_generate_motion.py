@@ -13,9 +13,11 @@ import pytest
 from humanoid_model import Contact, Stance
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress
+from humanoid_model.scene import PairRule
 from humanoid_planner.contacts import verify_plan
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.motion import Case, MotionSettings, PlannedPostures, generate_motion, step_path
+from humanoid_planner.motion.stance_postures import StancePostures
 from humanoid_planner.posture.tasks.link_tasks import axis_along, joint_at, point_at
 
 
@@ -183,6 +185,49 @@ def test_where_no_straight_way_is_found_one_is_searched_for(
     np.testing.assert_array_equal(again.trajectory.q, motion.trajectory.q)
     none = made(step, only(step, 1, 2), settings=MotionSettings(searched=0))
     assert none.explanation.endswith("no way was found among 0 random postures either.")
+
+
+def test_a_searched_way_gets_one_more_posture_where_its_spline_fails(
+    step: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(step_path, "LIFTS", ())
+    real, knots = step_path._Projection.pulled, []
+
+    def failing_once(self: step_path._Projection, *nears: object) -> object:
+        knots.append(list(self.knots))
+        return (0.5, "it fails") if len(knots) == 1 else real(self, *nears)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(step_path._Projection, "pulled", failing_once)
+    motion = made(step, only(step, 1, 2), settings=MotionSettings(period=0.02))
+    assert motion.success, motion.explanation
+    before, after = knots
+    [more] = [q for q in after if not any(q is known for known in before)]
+    sole = step.robot.contacts["left_sole"]
+    place = step.robot.link_placements(more)[sole.link] * sole.placement_link_patch
+    np.testing.assert_allclose(place.translation, [-0.2, 0.095, 0.0], atol=1e-8)
+
+
+def test_postures_with_a_reserve_hold_their_contacts_exactly(step: SimpleNamespace) -> None:
+    """One step ends where the next one begins, better than the solver's tolerance."""
+    for stance, q in zip(step.motion.stances, step.motion.postures, strict=True):
+        for contact in stance.contacts:
+            place = step.robot.link_placements(q)[contact.location.link] * contact.location.placement_link_patch
+            np.testing.assert_allclose(place.translation, [contact.x, contact.y, 0.0], atol=1e-9)
+            np.testing.assert_allclose(place.rotation, np.eye(3), atol=1e-9)
+
+
+@pytest.mark.parametrize(("share", "calls"), [(0.88, {1, 2}), (0.96, {3})])
+def test_postures_need_no_more_friction_than_pyramids_of_forces_have_where_they_can(
+    step: SimpleNamespace, share: float, calls: set[int]
+) -> None:
+    """Gravity leans by a share of friction; cones of cos(22.5 degrees), 0.924, of it are inside pyramids of eight."""
+    friction = 0.2
+    lean = math.atan(share * friction)
+    gravity = 9.81 * np.array([math.sin(lean), 0.0, -math.cos(lean)])
+    slippery = replace(step.scene, gravity=gravity, rules=(PairRule("*", "*", friction=friction),))
+    postures = StancePostures(step.robot, slippery, 0.015, 0.9, None, (), {})
+    assert postures.regenerate(step.plan.stances[0], step.plan.postures[0]).success
+    assert postures.calls in calls
 
 
 def test_a_search_keeps_tasks(step: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,18 @@ def test_speed_limits_and_gravity_count() -> None:
     assert law.duration == pytest.approx(math.sqrt(2.0 * (1.0 / 0.5 + 1.0 / 3.5)), rel=1e-2)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_no_law_stops_between_its_ends(seed: int) -> None:
+    """On a path that bends to and fro the greatest speed at one place would leave none for the next."""
+    bends = np.random.default_rng(seed).uniform(-60.0, 60.0, 31)
+    law = fastest_law([point(2.0, bend) for bend in bends], limits(acceleration=5.0))
+    assert isinstance(law, TimeLaw)
+    assert law.rates[1:-1].min() > 0.1
+    squares = np.square(law.rates)
+    for ends in (slice(None, -1), slice(1, None)):
+        assert np.abs(2.0 * law.bends + bends[ends] * squares[ends]).max() < 5.0 + 1e-6
+
+
 def test_a_law_is_its_own_integral_and_stretches() -> None:
     bends = np.linspace(0.5, -0.3, 41)
     law = fastest_law([point(1.0, bend) for bend in bends], limits(speed=1.0, acceleration=2.0))

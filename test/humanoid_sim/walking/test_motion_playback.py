@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -13,6 +15,7 @@ from humanoid_model.progress import Progress
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
 from humanoid_sim import Simulation
 from humanoid_sim.walking import play_motion
+from humanoid_sim.walking.motion_watch import ContactLoad, MotionWatch
 
 BIP = load_robot("bip")
 GROUND = Surface("ground", "floor", pin.SE3.Identity())
@@ -68,6 +71,23 @@ def test_the_zero_moment_point_is_under_the_centre_of_mass_of_a_robot_at_rest() 
     np.testing.assert_allclose((played.planned_zero_moment_point - played.zero_moment_point)[-1, 0], 0.05, atol=4e-3)
     assert played.zero_moment_point_error == pytest.approx(0.05, abs=0.01)
     assert "zero-moment point 4" in played.report() or "zero-moment point 5" in played.report()
+
+
+def test_what_a_link_bears_is_what_it_holds_by_bears() -> None:
+    """A foot that goes from its sole to its ball: its load is the one's and then the other's."""
+    motion, link = swaying(), BIP.contacts["left_sole"].link
+    ball = replace(BIP.contacts["left_sole"], name="left_ball")
+    first, last = motion.contacts
+    spans = [first, replace(last, end=0.1), ContactSpan(replace(last.contact, location=ball), 0.2, DURATION)]
+    watch = MotionWatch(
+        WholeBodyTrajectory(BIP, motion.times, motion.q, motion.v, motion.a, spans, forces=motion.forces)
+    )
+    up = np.array([0.0, 0.0, 1.0])
+    for now in (0.05, 0.25):
+        watch.look(now, motion.q[0], np.zeros(len(BIP.joint_names)), [ContactLoad(link, np.zeros(3), 100.0 * up, up)])
+    played = watch.played()
+    columns = [played.locations.index(name) for name in ("left_sole", "left_ball")]
+    np.testing.assert_array_equal(played.measured[:, columns], [[100.0, 0.0], [0.0, 100.0]])
 
 
 def test_forces_that_nobody_planned_are_not_called_wrong() -> None:
