@@ -20,6 +20,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
+from fixtures.ros_domain import claim_domain
 from fixtures.ros_processes import children
 from humanoid_stack.msg import PostureTask
 
@@ -198,6 +199,7 @@ def main() -> None:
     """Run as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=60.0)
+    os.environ.setdefault("ROS_DOMAIN_ID", str(claim_domain()))  # tests beside it have others
     wrong = soak(60.0 * parser.parse_args().minutes)
     print("\n".join(wrong) or "nothing is wrong")
     sys.exit(bool(wrong))

@@ -53,9 +53,9 @@ def nsgs_newton(
 
     After each sweep the rate of convergence foretells how many more there will be. If these take longer than a few
     Newton systems, :func:`alart_curnier_global` goes on from the forces reached. Where it gets stuck,
-    :func:`interior_point` looks for the neighbourhood of the solution, and Newton goes on from there. Should that
-    fail too, sweeps and Newton take turns, each time with twice as many sweeps. What goes on is always the better
-    iterate.
+    :func:`interior_point` looks for the neighbourhood of the solution, and Newton goes on from there, then both once
+    more without initial forces. Should that fail too, sweeps and Newton take turns, each time with twice as many
+    sweeps. What goes on is always the better iterate.
 
     Args:
         W: Delassus operator, C order, shape (3m, 3m).
@@ -152,16 +152,23 @@ def nsgs_newton(
             if timed and done > 0:
                 newton_seconds = (seconds(clock) - now) / done
         if first and iteration < max_iterations:
-            limit = _affordable(
-                _INTERIOR_ITERATIONS, max_iterations - iteration, _INTERIOR_COST * newton_seconds, deadline
-            )
-            if limit > 0:
-                iteration += interior_point(W, v_free, mu, f, tolerance, limit, v, residuals)
-            limit = _affordable(_NEWTON_ITERATIONS, max_iterations - iteration, newton_seconds, deadline)
-            if residuals[0] > tolerance and limit > 0:
-                iteration += alart_curnier_global(W, v_free, mu, f, tolerance, limit, v, residuals)
-            if residuals[0] <= tolerance:
-                return iteration
+            for start in range(2):
+                if start > 0:  # in vain from the forces reached: from none
+                    if residuals[0] < best_residual:
+                        best_residual = residuals[0]
+                        copy_vector(f, best)
+                    for k in range(f.size):
+                        f[k] = 0.0
+                limit = _affordable(
+                    _INTERIOR_ITERATIONS, max_iterations - iteration, _INTERIOR_COST * newton_seconds, deadline
+                )
+                if limit > 0:
+                    iteration += interior_point(W, v_free, mu, f, tolerance, limit, v, residuals)
+                limit = _affordable(_NEWTON_ITERATIONS, max_iterations - iteration, newton_seconds, deadline)
+                if residuals[0] > tolerance and limit > 0:
+                    iteration += alart_curnier_global(W, v_free, mu, f, tolerance, limit, v, residuals)
+                if residuals[0] <= tolerance:
+                    return iteration
             first = False
         before = best_residual
         if residuals[0] < best_residual:

@@ -31,13 +31,19 @@ from humanoid_sim.dynamics.articulated_body import FAST
 
 _CHANGES = 10
 """Sets of states that are tried before Gauss-Seidel has to do it."""
-_CONTACT_ITERATIONS = 100
+_CONTACT_ITERATIONS = 300
 """Of the contacts alone, for each set of states."""
 _CLOSE_ITERATIONS = 15
 _SHARE = 0.03
 """Of the tolerance, for the initial forces and for the contacts alone within their first iterations."""
 _SINGULAR = 1e-12
 """Pivots smaller than this, beside the row's own entry, are of rows that repeat others: a limit beside dry friction."""
+_FIXED = 1e-10
+"""Part of its own response below which a contact doesn't respond any more."""
+_TURNS = 3
+"""Of states and, where they cycle or contacts alone aren't solved, sweeps, from whose forces other states follow."""
+_SWEEPS = 100
+"""In each turn but the last."""
 
 _LOW, _HELD, _HIGH = -1, 0, 1
 
@@ -126,8 +132,8 @@ def scalar_active_set(
 ) -> int:
     """Solve contacts, limits and dry friction; arguments and answer are those of :func:`.block_nsgs.block_nsgs`.
 
-    Where the states cycle, or where there is no time for another elimination, Gauss-Seidel goes on from
-    the best forces found.
+    Where the states cycle, contacts alone aren't solved, or there is no time for another elimination, Gauss-Seidel goes
+    on from the best forces found; where these get no better, states that they tell are tried again.
 
     Returns:
         Number of sweeps and Newton iterations done. The problem is solved if ``residuals[0] <= tolerance``.
@@ -166,9 +172,6 @@ def scalar_active_set(
             block_s[s] = i
             s += 1
     states = np.empty(ns, dtype=np.int64)
-    for s in range(ns):
-        k = rows_s[s]
-        states[s] = _state(kinds[block_s[s]], parameters[block_s[s]], f[k])
     held = np.empty(ns, dtype=np.int64)
     A = np.empty((ns, ns))
     repeated, loose = np.empty(ns, dtype=np.bool_), np.empty(ns, dtype=np.bool_)
@@ -178,94 +181,140 @@ def scalar_active_set(
     best = f.copy()
     best_residual = residuals[0]
     iteration = 0
-    for _ in range(_CHANGES):
-        if iteration >= max_iterations or (timed and seconds(clock) + elimination_seconds > deadline):
-            break
-        # Free velocities with the known forces, in v.
-        for k in range(n):
-            v[k] = v_free[k]
-        count = 0
+    for turn in range(_TURNS):
         for s in range(ns):
             k = rows_s[s]
-            if states[s] == _HELD:
-                held[count] = k
-                count += 1
-                continue
-            f[k] = _known_force(kinds[block_s[s]], parameters[block_s[s]], states[s])
-            if f[k] != 0.0:
-                for r in range(n):
-                    v[r] += W[k, r] * f[k]
-        for a in range(count):
-            row = W[held[a]]
-            for b in range(a + 1):
-                A[a, b] = row[held[b]]
-        _factorise(A, count, repeated)
-        # L^-1 of (W_sc, v_s): products of its columns are what elimination takes off.
-        for a in range(count):
-            if repeated[a]:
-                for r in range(nc + 1):
-                    E[a, r] = 0.0
-                continue
-            row = W[held[a]]
-            for r in range(nc):
-                E[a, r] = row[rows_c[r]]
-            E[a, nc] = v[held[a]]
-            _take_off(E[a], A[a], E, a)
-            inverse = 1.0 / A[a, a]
-            for r in range(nc + 1):
-                E[a, r] *= inverse
-        for r in range(nc):
-            row = W[rows_c[r]]
-            f_c[r] = f[rows_c[r]]
-            v_c[r] = v[rows_c[r]]
-            for q in range(nc):
-                W_c[r, q] = row[rows_c[q]]
-            _take_off(W_c[r], E[:, r], E, count)
-            for a in range(count):
-                v_c[r] -= E[a, r] * E[a, nc]
-        iteration += 1
-        if contacts > 0:
-            # Well below the tolerance, so that a robot at rest stays solved while rounding moves it; if that is hard,
-            # the tolerance has to do.
-            limit = min(_CLOSE_ITERATIONS, max(max_iterations - iteration, 0))
-            iteration += nsgs_newton(W_c, v_c, mu, f_c, _SHARE * tolerance, limit, moved, small, deadline)
-            if small[0] > tolerance:
-                limit = min(_CONTACT_ITERATIONS, max(max_iterations - iteration, 0))
-                iteration += nsgs_newton(W_c, v_c, mu, f_c, tolerance, limit, moved, small, deadline)
-            if small[0] > tolerance:
+            states[s] = _state(kinds[block_s[s]], parameters[block_s[s]], f[k])
+        for _ in range(_CHANGES):
+            if iteration >= max_iterations or (timed and seconds(clock) + elimination_seconds > deadline):
                 break
-        for r in range(nc):
-            f[rows_c[r]] = f_c[r]
-        for a in range(count - 1, -1, -1):
-            if repeated[a]:
-                f[held[a]] = 0.0
-                continue
-            value = -E[a, nc]
+            # Free velocities with the known forces, in v.
+            for k in range(n):
+                v[k] = v_free[k]
+            count = 0
+            for s in range(ns):
+                k = rows_s[s]
+                if states[s] == _HELD:
+                    held[count] = k
+                    count += 1
+                    continue
+                f[k] = _known_force(kinds[block_s[s]], parameters[block_s[s]], states[s])
+                if f[k] != 0.0:
+                    for r in range(n):
+                        v[r] += W[k, r] * f[k]
+            for a in range(count):
+                row = W[held[a]]
+                for b in range(a + 1):
+                    A[a, b] = row[held[b]]
+            _factorise(A, count, repeated)
+            # L^-1 of (W_sc, v_s): products of its columns are what elimination takes off.
+            for a in range(count):
+                if repeated[a]:
+                    for r in range(nc + 1):
+                        E[a, r] = 0.0
+                    continue
+                row = W[held[a]]
+                for r in range(nc):
+                    E[a, r] = row[rows_c[r]]
+                E[a, nc] = v[held[a]]
+                _take_off(E[a], A[a], E, a)
+                inverse = 1.0 / A[a, a]
+                for r in range(nc + 1):
+                    E[a, r] *= inverse
             for r in range(nc):
-                value -= E[a, r] * f_c[r]
-            for b in range(a + 1, count):
-                if not repeated[b]:
-                    value -= A[b, a] * f[held[b]]
-            f[held[a]] = value / A[a, a]
-        for s in range(ns):
-            loose[s] = False
-        a = 0
-        for s in range(ns):
-            if states[s] == _HELD:
-                loose[s] = repeated[a]
-                a += 1
-        changed = _new_states(states, loose, rows_s, block_s, problem, diagonal, f, tolerance)
-        block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
-        if residuals[0] <= tolerance:
-            return iteration
+                row = W[rows_c[r]]
+                f_c[r] = f[rows_c[r]]
+                v_c[r] = v[rows_c[r]]
+                for q in range(nc):
+                    W_c[r, q] = row[rows_c[q]]
+                _take_off(W_c[r], E[:, r], E, count)
+                for a in range(count):
+                    v_c[r] -= E[a, r] * E[a, nc]
+            _keep_fixed_contacts(problem, rows_c, f_c, W_c, v_c)
+            iteration += 1
+            if contacts > 0:
+                # Well below the tolerance, so that a robot at rest stays solved while rounding moves it; if that is
+                # hard, the tolerance has to do.
+                limit = min(_CLOSE_ITERATIONS, max(max_iterations - iteration, 0))
+                iteration += nsgs_newton(W_c, v_c, mu, f_c, _SHARE * tolerance, limit, moved, small, deadline)
+                if small[0] > tolerance:
+                    limit = min(_CONTACT_ITERATIONS, max(max_iterations - iteration, 0))
+                    iteration += nsgs_newton(W_c, v_c, mu, f_c, tolerance, limit, moved, small, deadline)
+                if small[0] > tolerance:
+                    break
+            for r in range(nc):
+                f[rows_c[r]] = f_c[r]
+            for a in range(count - 1, -1, -1):
+                if repeated[a]:
+                    f[held[a]] = 0.0
+                    continue
+                value = -E[a, nc]
+                for r in range(nc):
+                    value -= E[a, r] * f_c[r]
+                for b in range(a + 1, count):
+                    if not repeated[b]:
+                        value -= A[b, a] * f[held[b]]
+                f[held[a]] = value / A[a, a]
+            for s in range(ns):
+                loose[s] = False
+            a = 0
+            for s in range(ns):
+                if states[s] == _HELD:
+                    loose[s] = repeated[a]
+                    a += 1
+            changed = _new_states(states, loose, rows_s, block_s, problem, diagonal, f, tolerance)
+            block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
+            if residuals[0] <= tolerance:
+                return iteration
+            if residuals[0] < best_residual:
+                best_residual = residuals[0]
+                copy_vector(f, best)
+            if changed == 0:
+                break
+        copy_vector(best, f)
+        left = max(max_iterations - iteration, 0)
+        if turn + 1 < _TURNS:
+            left = min(left, _SWEEPS)
+        iteration += block_nsgs(problem, f, tolerance, left, v, residuals, deadline)
+        if residuals[0] <= tolerance or iteration >= max_iterations or (timed and seconds(clock) > deadline):
+            break
         if residuals[0] < best_residual:
             best_residual = residuals[0]
             copy_vector(f, best)
-        if changed == 0:
-            break
-    copy_vector(best, f)
-    left = max(max_iterations - iteration, 0)
-    return iteration + block_nsgs(problem, f, tolerance, left, v, residuals, deadline)
+    return iteration
+
+
+@uncounted()
+def _keep_fixed_contacts(
+    problem: BlockProblem, rows: np.ndarray, f: np.ndarray, W: np.ndarray, v_free: np.ndarray
+) -> None:
+    """Let contacts that held rows leave no motion keep their forces, which those rows then bear.
+
+    Such are a robot's contacts with itself between links that are held to each other. What is left of their own
+    operator is rounding.
+
+    Args:
+        problem: that of all rows.
+        rows: of the contacts, shape (3m,).
+        f: their forces, shape (3m,).
+        W: operator of the contacts alone, of which rows, columns and own blocks are replaced, shape (3m, 3m).
+        v_free: their free velocities, replaced such that they don't move under their forces, shape (3m,).
+    """
+    for first in range(0, rows.size, 3):
+        before = left = 0.0
+        for r in range(first, first + 3):
+            before += problem.W[rows[r], rows[r]]
+            left += W[r, r]
+        if left > _FIXED * before:
+            continue
+        for r in range(first, first + 3):
+            for q in range(rows.size):
+                W[r, q] = W[q, r] = 0.0
+        for r in range(first, first + 3):
+            v_free[r] = 0.0
+            for q in range(first, first + 3):
+                W[r, q] = problem.W[rows[r], rows[q]]
+                v_free[r] -= W[r, q] * f[q]
 
 
 @uncounted()

@@ -24,12 +24,12 @@ _COPLANAR = 1e-6
 _FLAT = 1e-9
 """Points whose smallest extent is below this part of the largest one count as flat."""
 _BOX_FACES = {
-    (0.0, 0.0, -1.0): [0, 2, 6, 4],
+    (0.0, 0.0, -1.0): [6, 4, 0, 2],
     (0.0, -1.0, 0.0): [0, 4, 5, 1],
     (1.0, 0.0, 0.0): [4, 6, 7, 5],
     (-1.0, 0.0, 0.0): [0, 1, 3, 2],
     (0.0, 1.0, 0.0): [2, 3, 7, 6],
-    (0.0, 0.0, 1.0): [1, 5, 7, 3],
+    (0.0, 0.0, 1.0): [3, 1, 5, 7],
 }
 """Vertices of a box around each face, by its outward normal; of the vertices z comes first, x last."""
 

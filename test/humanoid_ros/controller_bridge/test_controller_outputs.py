@@ -261,9 +261,9 @@ def test_a_soft_stop_replaces_the_goal_whose_abortion_is_no_fault(controllers: C
     answered(handle.cancel_goal_async())
     answer = answered(ended)
     assert (answer.status, answer.result.code) == (GoalStatus.STATUS_CANCELED, Result.STOPPED)
-    first, second = controllers.goals
+    first, *_, last = controllers.goals  # the path waits for controllers on a slow machine, which get a goal then too
     own = 3.0 * (answer.result.path_time / 8.0) ** 2 - 2.0 * (answer.result.path_time / 8.0) ** 3
-    assert second.points[-1].positions[0] == pytest.approx(own, abs=1e-6)
+    assert last.points[-1].positions[0] == pytest.approx(own, abs=1e-6)
     assert first.points[-1].positions[0] == 1.0
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hybrid on problems that are hard on purpose: solved, or the status says so."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from fixtures.contact_problems import box_problem, random_problem
@@ -8,6 +10,9 @@ from fixtures.hard_contact_problems import HARD, stack
 from numpy.testing import assert_allclose
 
 from humanoid_sim import ContactProblem, solve_contacts
+from humanoid_sim.contact.nsgs_newton import nsgs_newton
+
+RECORDED = Path(__file__).parents[2] / "fixtures" / "lying_robot.npz"
 
 
 def conditions(problem: ContactProblem, f: np.ndarray) -> float:
@@ -86,3 +91,22 @@ def test_velocities_of_a_robust_answer_agree_with_gauss_seidel() -> None:
     assert hybrid.converged
     assert hybrid.iterations < sweeps.iterations
     assert_allclose(hybrid.velocities, sweeps.velocities, atol=1e-9)
+
+
+def test_a_lying_robot_is_solved_whose_last_forces_lead_nowhere() -> None:
+    """TALOS on 38 points, held joints eliminated: from these forces neither Newton nor interior points come."""
+    solved = 0
+    for k in range(4):
+        with np.load(RECORDED) as file:
+            levers, v_free, mu, f = (file[f"{name}_{k}"] for name in ("levers", "v_free", "mu", "forces"))
+        W, v, residuals = levers @ levers.T, np.empty(v_free.size), np.zeros(5)
+        nsgs_newton(W, v_free, mu, f, 1e-9, 1000, v, residuals)
+        if residuals[0] > 1e-9:
+            continue
+        solved += 1
+        v, f = (W @ f + v_free).reshape(-1, 3), f.reshape(-1, 3)
+        assert f[:, 0].min() >= -1e-7 * np.abs(f).max()
+        assert v[:, 0].min() >= -1e-6 * np.abs(v_free).max()
+        assert np.abs(f[:, 0] * v[:, 0]).max() < 1e-6 * np.abs(f).max() * np.abs(v_free).max()
+        assert (np.linalg.norm(f[:, 1:], axis=1) - mu * f[:, 0]).max() < 1e-6 * np.abs(f).max()
+    assert solved >= 3
