@@ -75,11 +75,15 @@ class Goal:
     """A goal of the action and what is told of it."""
 
     def __init__(self, node: Any, request: ContactPlanRequest) -> None:
-        self.told: list[PlanAction.Feedback] = []
         self._node = node
         action = node.action(PlanAction, "plan_contacts")
-        sent = action.send_goal_async(PlanAction.Goal(request=request), lambda item: self.told.append(item.feedback))
-        self.handle = node.result(sent)
+        # rclpy's client drops feedback that it takes after the result.
+        self._heard = node.listen(PlanAction.Impl.FeedbackMessage, "plan_contacts/_action/feedback")
+        self.handle = node.result(action.send_goal_async(PlanAction.Goal(request=request)))
+
+    @property
+    def told(self) -> list[PlanAction.Feedback]:
+        return [item.feedback for item in list(self._heard.messages) if item.goal_id == self.handle.goal_id]
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
         end = time.monotonic() + 180.0
