@@ -163,6 +163,11 @@ class Contact:
     distance: float = 0.0
 
     @property
+    def place(self) -> tuple[str, str, float, float, float]:
+        """What makes two contacts the same, whatever they fix: location, surface, x, y [m] and theta [rad]."""
+        return self.location.name, self.surface.name, self.x, self.y, self.theta
+
+    @property
     def placement_surface_patch(self) -> pin.SE3:
         """Patch frame in the surface frame; its z axis is the surface's normal there."""
         return self.surface.place(self.x, self.y, self.theta)
@@ -218,6 +223,18 @@ class Stance:
     def removing(self, location: str) -> Stance:
         """Return this stance without the contact of a location."""
         return Stance(tuple(c for c in self.contacts if c.location.name != location))
+
+    def lacking_in(self, other: Stance) -> tuple[Contact, ...]:
+        """Return the contacts that another stance doesn't have at their places."""
+        there = {contact.place for contact in other.contacts}
+        return tuple(contact for contact in self.contacts if contact.place not in there)
+
+    def is_neighbour(self, other: Stance, changes: int = 1) -> bool:
+        """Return whether so many contacts at most go or come between two stances (specification 001, 5.19).
+
+        A contact that moves is two changes. What contacts fix doesn't count.
+        """
+        return len(self.lacking_in(other)) + len(other.lacking_in(self)) <= changes
 
 
 def curve_problem(polygon: np.ndarray | None, form: SurfaceForm, radius: float) -> str | None:

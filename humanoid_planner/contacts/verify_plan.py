@@ -195,13 +195,12 @@ class _Look:
 
     def order(self, index: int, before: Stance, after: Stance) -> None:
         """Stances differ by one contact, and a contact bears in the stance after it was new at the earliest."""
-        changed = _places(before) ^ _places(after)
-        if len(changed) > 2 or (len(changed) == 2 and not _one_goes_one_comes(before, after)):
-            names = ", ".join(sorted({place[0] for place in changed}))
+        goes, comes = before.lacking_in(after), after.lacking_in(before)
+        if not before.is_neighbour(after) and not _one_goes_one_comes(goes, comes):
+            names = ", ".join(sorted({contact.location.name for contact in (*goes, *comes)}))
             self._say(index, 0, "order", f"the contacts of {names} change at once")
-        held = _places(before)
-        for contact in after.contacts:
-            if contact.kind is ContactKind.FIXED and _place(contact) not in held:
+        for contact in comes:
+            if contact.kind is ContactKind.FIXED:
                 self._say(index, 0, "order", f"{contact.location.name} bears before it held")
 
     def posture(self, index: int, sample: int, stance: Stance, q: NDArray[np.float64]) -> bool:
@@ -391,18 +390,8 @@ def _transform(place: pin.SE3) -> coal.Transform3s:
     return coal.Transform3s(place.rotation, place.translation)
 
 
-def _place(contact: Contact) -> tuple[str, str, float, float, float]:
-    return contact.location.name, contact.surface.name, contact.x, contact.y, contact.theta
-
-
-def _places(stance: Stance) -> set[tuple[str, str, float, float, float]]:
-    return {_place(contact) for contact in stance.contacts}
-
-
-def _one_goes_one_comes(before: Stance, after: Stance) -> bool:
+def _one_goes_one_comes(goes: Sequence[Contact], comes: Sequence[Contact]) -> bool:
     """Return whether what goes didn't bear any more, and what comes doesn't bear yet."""
-    goes = [contact for contact in before.contacts if _place(contact) not in _places(after)]
-    comes = [contact for contact in after.contacts if _place(contact) not in _places(before)]
     return len(goes) <= 1 and len(comes) <= 1 and not any(contact.kind.bears for contact in [*goes, *comes])
 
 

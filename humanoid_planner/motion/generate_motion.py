@@ -24,7 +24,7 @@ from humanoid_planner.motion.motion import Motion, MotionSettings, MotionStep, P
 from humanoid_planner.motion.stance_postures import POSTURES, StancePostures
 from humanoid_planner.motion.step_path import find_step_path
 from humanoid_planner.motion.time_law import PathLimits, SinusoidalLaw, TimeLaw, fastest_law, rests
-from humanoid_planner.motion.transitions import Transition, find_transitions, place_of
+from humanoid_planner.motion.transitions import Transition, find_transitions
 from humanoid_planner.posture import CollisionModel, Task
 
 #: Steps of a walk that is verified: of a joint and of the base, a little less than what a verification takes.
@@ -272,7 +272,7 @@ def _spans(steps: Sequence[MotionStep], ends: Sequence[float]) -> Iterator[Conta
     """Contacts from the steps that hold them, each as long as it holds without a break."""
     held: dict[tuple[str, str, float, float, float], tuple[Contact, float]] = {}
     for step, end in zip(steps, ends, strict=True):
-        now = {place_of(contact): contact for contact in step.transition.held.contacts}
+        now = {contact.place: contact for contact in step.transition.held.contacts}
         for key in [key for key in held if key not in now]:
             contact, start = held.pop(key)
             yield ContactSpan(contact, start, step.start)

@@ -78,7 +78,7 @@ def find_transitions(stances: Sequence[Stance]) -> list[Transition]:
         raise InputError(f"has {len(stances)} stances", element="plan", remedy="Give a plan of two or more")
     found = []
     for index, (stance, following) in enumerate(itertools.pairwise(stances)):
-        goes, comes = _without(stance, following), _without(following, stance)
+        goes, comes = stance.lacking_in(following), following.lacking_in(stance)
         if len(goes) > 1 or len(comes) > 1:
             names = ", ".join(sorted({contact.location.name for contact in (*goes, *comes)}))
             raise InputError(
@@ -109,7 +109,7 @@ def find_transitions(stances: Sequence[Stance]) -> list[Transition]:
     return found
 
 
-def _case(goes: list[Contact], comes: list[Contact]) -> Case:
+def _case(goes: Sequence[Contact], comes: Sequence[Contact]) -> Case:
     if goes and comes:
         return Case.MOVED if goes[0].location.link == comes[0].location.link else Case.LEFT_AND_CAME
     if goes:
@@ -117,14 +117,3 @@ def _case(goes: list[Contact], comes: list[Contact]) -> Case:
     if comes:
         return Case.ADDED_ADDED
     return Case.ADDED_REMOVED
-
-
-def place_of(contact: Contact) -> tuple[str, str, float, float, float]:
-    """Return what makes two contacts the same, whether they bear or not."""
-    return contact.location.name, contact.surface.name, contact.x, contact.y, contact.theta
-
-
-def _without(stance: Stance, other: Stance) -> list[Contact]:
-    """Contacts of a stance that another doesn't have."""
-    there = {place_of(contact) for contact in other.contacts}
-    return [contact for contact in stance.contacts if place_of(contact) not in there]

@@ -170,5 +170,3 @@ def _write_wrench(message: WrenchStamped, values: list[float], time: Time) -> No
     message.header.stamp = time
     fill_vector(message.wrench.force, values)
     fill_vector(message.wrench.torque, values[3:])
-
-

@@ -2,13 +2,22 @@
 """Contact locations, contacts on surfaces, stances, and outlines of patches."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 
-from humanoid_model.contact import Contact, ContactLocation, Stance, Surface, SurfaceForm, polygon_problem
+from humanoid_model.contact import (
+    Contact,
+    ContactKind,
+    ContactLocation,
+    Stance,
+    Surface,
+    SurfaceForm,
+    polygon_problem,
+)
 
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
@@ -74,6 +83,27 @@ def test_adding_and_removing_contacts() -> None:
     assert stance.find("hand") is hand
     assert stance.find("left") is None
     assert stance.removing("hand") == Stance((right,))
+
+
+def test_neighbours_differ_by_so_many_contacts() -> None:
+    """The thesis' steps of a walk (section 5.3.1.2), by card(s and s') + m >= card(s or s')."""
+    left, right = Contact(location("left"), FLOOR, 0, 1, 0), Contact(location("right"), FLOOR, 0, 0, 0)
+    both, one, ahead = Stance((left, right)), Stance((left,)), Stance((left, replace(right, x=0.3)))
+    assert both.is_neighbour(one)
+    assert one.is_neighbour(ahead)
+    assert not both.is_neighbour(ahead)
+    assert both.is_neighbour(ahead, 2)
+    assert both.is_neighbour(Stance((left, replace(right, kind=ContactKind.RELEASED))), 0)
+    assert ahead.lacking_in(both) == (replace(right, x=0.3),)
+    random = np.random.default_rng(0)
+    places = [Contact(location(name), FLOOR, x, 0, 0) for name in "abcd" for x in (0, 1)]
+    for _ in range(50):
+        drawn = [
+            {c.location.name: c for c in random.choice(np.array(places, dtype=object), 4)}.values() for _ in range(2)
+        ]
+        s, t = ({(c.location.name, c.x) for c in contacts} for contacts in drawn)
+        for m in range(9):
+            assert Stance(tuple(drawn[0])).is_neighbour(Stance(tuple(drawn[1])), m) == (len(s & t) + m >= len(s | t))
 
 
 def test_one_location_holds_on_one_surface() -> None:
