@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from dataclasses import replace
@@ -18,6 +19,9 @@ from humanoid_planner.contacts import verify_plan
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.motion import Case, MotionSettings, PlannedPostures, generate_motion, step_path
 from humanoid_planner.motion.stance_postures import StancePostures
+from humanoid_planner.posture import NearReference, generate_posture
+from humanoid_planner.posture.tasks.geometric_rows import DISTANCE
+from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
 from humanoid_planner.posture.tasks.link_tasks import axis_along, joint_at, point_at
 
 
@@ -185,6 +189,41 @@ def test_where_no_straight_way_is_found_one_is_searched_for(
     np.testing.assert_array_equal(again.trajectory.q, motion.trajectory.q)
     none = made(step, only(step, 1, 2), settings=MotionSettings(searched=0))
     assert none.explanation.endswith("no way was found among 0 random postures either.")
+
+
+def test_a_projection_that_jumps_ends_its_way(step: SimpleNamespace) -> None:
+    """The straight way leads the hand through the middle of a ball that it keeps out of: the nearest side changes."""
+    robot, kinematics, stance = step.robot, RobotKinematics(step.robot), step.plan.stances[0]
+
+    def hand(q: np.ndarray) -> np.ndarray:
+        return np.asarray(robot.link_placements(q)["LARM_LINK6"].translation)
+
+    postures = []
+    for aside in (0.1, 0.5):
+        found = generate_posture(
+            robot, stance, scene=step.scene, criterion=NearReference(kinematics, robot.postures["half_sitting"]),
+            tasks=[point_at(kinematics, "LARM_LINK6", [0.0, 0.0, 0.0], [0.15, aside, 0.9])], collisions=False,
+            stability_margin=0.02, kinematics=kinematics,
+        )  # fmt: skip
+        assert found.success, found.explanation
+        postures.append(found.q)
+    middle = hand(pin.interpolate(robot.model, *postures, 0.5))
+    [row, *_] = point_at(kinematics, "LARM_LINK6", [0.0, 0.0, 0.0], middle).rows
+    radius = 0.15
+    outside = GeometricTask("ball", [Row(DISTANCE, "", radius, math.inf, a=row.a, P=row.P, Q=middle)])
+    plan = PlannedPostures([stance, stance], postures)
+
+    def way(**more: object) -> object:
+        settings = MotionSettings(samples=15, period=0.02, **more)  # type: ignore[arg-type]
+        return generate_motion(robot, step.scene, plan, settings=settings, collisions=False, tasks=[outside])
+
+    assert "the projection jumps at" in way(searched=0).explanation
+    motion = way()
+    assert motion.success, motion.explanation
+    assert motion.steps[0].searched
+    walk = motion.steps[0].walk
+    assert min(np.linalg.norm(hand(q) - middle) for q in walk) > radius - 1e-3
+    assert max(np.abs(pin.difference(robot.model, *pair)).max() for pair in itertools.pairwise(walk)) < 0.02
 
 
 def test_a_searched_way_gets_one_more_posture_where_its_spline_fails(
