@@ -32,7 +32,7 @@ from humanoid_sim.dynamics.articulated_body import FAST
 _CHANGES = 10
 """Sets of states that are tried before Gauss-Seidel has to do it."""
 _CONTACT_ITERATIONS = 300
-"""Of the contacts alone, for each set of states."""
+"""Of the contacts alone, for each set of states: both starts of interior points, and sweeps after them."""
 _CLOSE_ITERATIONS = 15
 _SHARE = 0.03
 """Of the tolerance, for the initial forces and for the contacts alone within their first iterations."""
@@ -40,10 +40,10 @@ _SINGULAR = 1e-12
 """Pivots smaller than this, beside the row's own entry, are of rows that repeat others: a limit beside dry friction."""
 _FIXED = 1e-10
 """Part of its own response below which a contact doesn't respond any more."""
-_TURNS = 3
+_TURNS = 2
 """Of states and, where they cycle or contacts alone aren't solved, sweeps, from whose forces other states follow."""
 _SWEEPS = 100
-"""In each turn but the last."""
+"""In the first turn."""
 
 _LOW, _HELD, _HIGH = -1, 0, 1
 
@@ -133,7 +133,7 @@ def scalar_active_set(
     """Solve contacts, limits and dry friction; arguments and answer are those of :func:`.block_nsgs.block_nsgs`.
 
     Where the states cycle, contacts alone aren't solved, or there is no time for another elimination, Gauss-Seidel goes
-    on from the best forces found; where these get no better, states that they tell are tried again.
+    on from the best forces found; after some sweeps the states that these tell are tried once more.
 
     Returns:
         Number of sweeps and Newton iterations done. The problem is solved if ``residuals[0] <= tolerance``.

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -11,6 +13,7 @@ from scipy.optimize import lsq_linear
 from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, BlockProblem, block_nsgs
 from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alone, scalar_active_set
 
+RECORDED = Path(__file__).parents[2] / "fixtures" / "lying_robot_joints.npz"
 SIZES = {CONTACT: 3, UNILATERAL: 1, BOUNDED: 1}
 
 
@@ -174,3 +177,35 @@ def test_a_contact_that_held_joints_leave_no_motion_keeps_its_force(seed: int) -
     assert count <= 40
     assert_allclose(v[9:], 0.0, atol=1e-8)
     assert (np.abs(f[9:]) < 50.0).all()
+
+
+@pytest.mark.parametrize("case", [0, 1], ids=["states follow from sweeps", "contacts take long"])
+def test_a_lying_robot_is_solved_with_its_joints(case: int) -> None:
+    """TALOS on 29 or 30 points, each of its joints with dry friction, ten times with rounding of its own.
+
+    States that the last forces tell cycle in the first case; the second one's contacts, its joints held, need interior
+    points that begin from nothing.
+    """
+    with np.load(RECORDED) as file:
+        names = ("levers", "v_free", "forces", "parameters", "kinds")
+        levers, v_free, forces, parameters, kinds = (file[f"{name}_{case}"].astype(float) for name in names)
+    kinds = kinds.astype(int)
+    firsts = blocks(kinds)[0][:-1]
+    normals, joints = firsts[kinds == CONTACT], firsts[kinds == BOUNDED]
+    mu, bound = parameters[kinds == CONTACT], parameters[kinds == BOUNDED]
+    random, solved = np.random.default_rng(0), 0
+    for _ in range(10):
+        own = levers * (1.0 + 1e-8 * random.normal(size=levers.shape))
+        f, v, residual, _ = solve(scalar_active_set, own @ own.T, v_free, kinds, parameters, forces, 1e-9, 1000)
+        if residual > 1e-9:
+            continue
+        solved += 1
+        force, speed = np.abs(f).max(), np.abs(v_free).max()
+        assert f[normals].min() >= -1e-7 * force
+        assert v[normals].min() >= -1e-6 * speed
+        assert np.abs(f[normals] * v[normals]).max() < 1e-6 * force * speed
+        assert (np.hypot(f[normals + 1], f[normals + 2]) - mu * f[normals]).max() < 1e-6 * force
+        assert (np.abs(f[joints]) - bound).max() < 1e-6 * force
+        slides = np.abs(v[joints]) > 1e-6 * speed
+        assert_allclose(f[joints][slides], (-bound * np.sign(v[joints]))[slides], atol=1e-6 * force)
+    assert solved >= 9
