@@ -8,7 +8,7 @@ import numpy as np
 from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.detection.broad_phase import tree_overlaps
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
-from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS
+from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS, face_contact, face_towards
 from humanoid_sim.detection.pair_records import MeshPoints, Nearest, PatchPoints, Pose
 from humanoid_sim.detection.patch_reduction import reduce_patch
 from humanoid_sim.detection.shape_table import ShapeTable
@@ -22,6 +22,8 @@ _TOUCHING = 1e-4
 """Points within this of the deepest of a patch are touching; they are reduced apart from those that only may [m]."""
 _ROUND_UPRIGHT = 1.0 - 1e-9
 """Cosine from which on a sphere or capsule, whose normals are exact, leans over no side of a triangle."""
+_ALONG = 1e-6
+"""Cosine up to which a normal runs along a surface, whichever side rounding puts it on."""
 _PRIME = 1000003
 
 
@@ -90,6 +92,57 @@ def _leans_over_closed_side(
     return False
 
 
+@uncounted()
+def _face_on_triangle(
+    table: ShapeTable,
+    a: int,
+    single: int,
+    triangle_a: int,
+    pose_a: Pose,
+    pose_m: Pose,
+    up: np.ndarray,
+    margin: float,
+    normal: np.ndarray,
+    patch: PatchPoints,
+) -> int:
+    """Contact points of a face of a shape that lies on a triangle, no deeper than rounding and a solver leave it; or 0.
+
+    The nearest points of flat shapes that touch don't tell on which side of the triangle the shape is: its face does.
+
+    Args:
+        table: the shapes.
+        a: the shape.
+        single: row of the triangle.
+        triangle_a: the triangle of another mesh that ``a`` stands for, -1 where it is a shape of its own.
+        pose_a: of a in the world.
+        pose_m: of the triangle's mesh in the world.
+        up: the triangle's normal in the world, shape (3,).
+        margin: points up to this far from the triangle are kept [m].
+        normal: receives the contact normal, shape (3,).
+        patch: receives the points.
+    """
+    if table.face_start[a + 1] == table.face_start[a]:
+        return 0
+    for r in range(3):
+        normal[r] = -up[r]
+    if triangle_a >= 0:  # its other side is the inner side of a surface
+        local, R_a = table.triangle_normals[triangle_a], pose_a.R
+        cosine = 0.0
+        for r in range(3):
+            cosine += normal[r] * (R_a[r, 0] * local[0] + R_a[r, 1] * local[1] + R_a[r, 2] * local[2])
+    else:
+        _, cosine = face_towards(table, a, pose_a.R, normal)
+    if cosine < FACE_CONTACT:
+        return 0
+    for r in range(3):
+        normal[r] = up[r]
+    points = face_contact(table, a, single, pose_a, pose_m, normal, margin, patch)
+    for i in range(points):
+        if patch.gaps[i] < -_TOUCHING:
+            return 0
+    return points
+
+
 @counted()
 def _gather(
     table: ShapeTable,
@@ -137,46 +190,49 @@ def _gather(
         if apart:
             continue
         _load_triangle(table, mesh, triangle)
-        distance = convex_distance(table, a, single, pose_a, pose_m, margin, nearest)
-        if distance == np.inf:
-            continue
-        cosine = 0.0
         for r in range(3):
             up[r] = R_m[r, 0] * local[0] + R_m[r, 1] * local[1] + R_m[r, 2] * local[2]
-            cosine += up[r] * normal[r]
-        if cosine < 0.0:
-            if distance >= -core_radius(table, a):
-                continue  # it is behind the surface without crossing it: other triangles are nearer
-            # more than half through: the way out is the front all the same
-            x, y, z = support(
-                table,
-                a,
-                -(R_a[0, 0] * up[0] + R_a[1, 0] * up[1] + R_a[2, 0] * up[2]),
-                -(R_a[0, 1] * up[0] + R_a[1, 1] * up[1] + R_a[2, 1] * up[2]),
-                -(R_a[0, 2] * up[0] + R_a[1, 2] * up[1] + R_a[2, 2] * up[2]),
-            )
-            distance = 0.0
-            for r in range(3):
-                on_a[r] = p_a[r] + R_a[r, 0] * x + R_a[r, 1] * y + R_a[r, 2] * z - core_radius(table, a) * up[r]
-                distance += up[r] * (on_a[r] - on_b[r])
-                normal[r] = up[r]
-            for r in range(3):
-                on_b[r] = on_a[r] - distance * up[r]
-        elif cosine < upright and _leans_over_closed_side(table, triangle, R_m, p_m, on_b):
-            continue
-        if triangle_a >= 0:
-            facing = 0.0
-            for r in range(3):
-                facing += normal[r] * (
-                    R_a[r, 0] * table.triangle_normals[triangle_a, 0]
-                    + R_a[r, 1] * table.triangle_normals[triangle_a, 1]
-                    + R_a[r, 2] * table.triangle_normals[triangle_a, 2]
-                )
-            if facing > 1e-6:
-                continue  # the inner side of the other surface
-            if facing > -FACE_CONTACT and _leans_over_closed_side(table, triangle_a, R_a, p_a, on_a):
+        points = _face_on_triangle(table, a, single, triangle_a, pose_a, pose_m, up, margin, normal, patch)
+        if points == 0:
+            distance = convex_distance(table, a, single, pose_a, pose_m, margin, nearest)
+            if distance == np.inf:
                 continue
-        points = contact_patch(table, a, single, pose_a, pose_m, distance, margin, nearest, patch)
+            cosine = 0.0
+            for r in range(3):
+                cosine += up[r] * normal[r]
+            if cosine < -_ALONG:
+                if distance >= -core_radius(table, a):
+                    continue  # it is behind the surface without crossing it: other triangles are nearer
+                # more than half through: the way out is the front all the same
+                x, y, z = support(
+                    table,
+                    a,
+                    -(R_a[0, 0] * up[0] + R_a[1, 0] * up[1] + R_a[2, 0] * up[2]),
+                    -(R_a[0, 1] * up[0] + R_a[1, 1] * up[1] + R_a[2, 1] * up[2]),
+                    -(R_a[0, 2] * up[0] + R_a[1, 2] * up[1] + R_a[2, 2] * up[2]),
+                )
+                distance = 0.0
+                for r in range(3):
+                    on_a[r] = p_a[r] + R_a[r, 0] * x + R_a[r, 1] * y + R_a[r, 2] * z - core_radius(table, a) * up[r]
+                    distance += up[r] * (on_a[r] - on_b[r])
+                    normal[r] = up[r]
+                for r in range(3):
+                    on_b[r] = on_a[r] - distance * up[r]
+            elif cosine < upright and _leans_over_closed_side(table, triangle, R_m, p_m, on_b):
+                continue
+            if triangle_a >= 0:
+                facing = 0.0
+                for r in range(3):
+                    facing += normal[r] * (
+                        R_a[r, 0] * table.triangle_normals[triangle_a, 0]
+                        + R_a[r, 1] * table.triangle_normals[triangle_a, 1]
+                        + R_a[r, 2] * table.triangle_normals[triangle_a, 2]
+                    )
+                if facing > _ALONG:
+                    continue  # the inner side of the other surface
+                if facing > -FACE_CONTACT and _leans_over_closed_side(table, triangle_a, R_a, p_a, on_a):
+                    continue
+            points = contact_patch(table, a, single, pose_a, pose_m, distance, margin, nearest, patch)
         for i in range(points):
             if count == gaps.size:
                 return count

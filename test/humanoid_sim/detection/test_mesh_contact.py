@@ -99,6 +99,58 @@ def test_mesh_on_mesh_as_box_on_box() -> None:
             assert flat.all()
 
 
+def grid(shape: Box, cells: int) -> TriangleMesh:
+    """A box whose faces are grids of triangles."""
+    ticks = np.linspace(-0.5, 0.5, cells + 1)
+    points, corners = [], []
+    for axis in range(3):
+        for side in (-0.5, 0.5):
+            first = len(points)
+            points += [np.roll([side, u, w], axis) * shape.size for u in ticks for w in ticks]
+            for i in range(cells):
+                for j in range(cells):
+                    k = first + i * (cells + 1) + j
+                    ring = (k, k + cells + 1, k + cells + 2, k + 1)[:: 1 if side > 0.0 else -1]
+                    corners += [ring[:3], (ring[0], *ring[2:])]
+    return TriangleMesh.of_triangles(np.array(points), np.array(corners, dtype=np.int64))
+
+
+SHEET = Polytope.of_points(np.array([[x, y, 0.0] for x in (-0.15, 0.15) for y in (-0.1, 0.1)]))
+
+
+@pytest.mark.parametrize("mesh_below", [False, True])
+@pytest.mark.parametrize(
+    ("upper", "height", "cells"),
+    [(surface_mesh(CRATE), 0.05, 1), (grid(CRATE, 2), 0.05, 3), (CRATE, 0.05, 3), (SHEET, 0.0, 2)],
+    ids=["mesh", "grid", "box", "sheet"],
+)
+def test_faces_that_lie_on_each_other_touch_with_all_corners_wherever_they_are(
+    upper: SolidShape, height: float, cells: int, mesh_below: bool
+) -> None:
+    """Neither rounding of the placements nor which shape comes first decides which side of a triangle is touched."""
+    rng = np.random.default_rng(7)
+    shape = grid(Box(np.array([1.0, 1.0, 0.2])), cells)
+    table = shape_table([upper, shape] if mesh_below else [shape, upper])
+    points = MeshPoints.of_size(MESH_POINTS)
+    for gap in (0.0, 1e-12, -1e-12, 1e-9, -1e-9, 1e-6, -1e-6, -2e-5):
+        for k in range(20):
+            ground = pin.SE3.Identity()
+            if k >= 5:
+                ground = pin.SE3(pin.Quaternion(rng.normal(size=4)).normalized(), rng.normal(size=3))
+            at = ground * place(*rng.uniform(-0.3, 0.3, 2), 0.1 + height + gap, yaw=rng.uniform(-3, 3))
+            poses = [Pose(np.ascontiguousarray(pose.rotation), pose.translation) for pose in (at, ground)]
+            a, b = poses if mesh_below else poses[::-1]
+            count = mesh_contact(table, 0, 1, a, b, 1e-3, points)
+            up = (1.0 if mesh_below else -1.0) * points.normals[:count] @ ground.rotation
+            assert_allclose(up, np.tile([0.0, 0, 1], (count, 1)), atol=1e-9)
+            touching = points.gaps[:count] < gap + 1e-5  # what else may touch is higher up on a wall
+            assert_allclose(points.gaps[:count][touching], gap, atol=1e-9)
+            local = (points.positions[:count][touching] - at.translation) @ at.rotation
+            corners = {tuple(np.sign(point[:2])) for point in local}
+            assert_allclose(np.abs(local[:, :2]), [[0.15, 0.1]] * 4, atol=1e-6, err_msg=f"gap {gap}")
+            assert len(corners) == 4
+
+
 def test_peaks_of_rough_ground_carry_a_board() -> None:
     """The deepest peaks under a board, found by hand: each is a contact with the board's own normal."""
     heights = generate_heights("random", SIZE, (40, 20), 0.01, 1.0, 3)
