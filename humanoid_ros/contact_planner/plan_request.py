@@ -82,6 +82,14 @@ class PlacesKind(IntEnum):
     CHOSEN = ContactCandidates.CHOSEN
 
 
+class PreContact(IntEnum):
+    """Whether a location must come near its surface first; the library's ``None``, ``True`` and ``False``."""
+
+    WHERE_CHOSEN = ContactPlanRequest.WHERE_CHOSEN
+    ALWAYS = ContactPlanRequest.ALWAYS
+    NEVER = ContactPlanRequest.NEVER
+
+
 class PotentialKind(IntEnum):
     """What guides the search."""
 
@@ -199,6 +207,7 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
     if not request.goal:
         raise InputError("is empty", element="goal", remedy="Give at least one task of the last posture")
     stability = check_enumerated(request.stability, _Stability, "stability")
+    pre_contact = check_enumerated(request.pre_contact, PreContact, "pre_contact")
     problem = {
         "robot": robot,
         "scene": scene,
@@ -219,7 +228,7 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
         "metric": _metric(request),
         "seed": int(request.seed),
         "failure_malus": check_not_negative(request.failure_malus, "failure_malus", "-"),
-        "pre_contact": True if request.pre_contact else None,
+        "pre_contact": {PreContact.ALWAYS: True, PreContact.NEVER: False}.get(pre_contact),
         "sons": int(request.sons) or None,
         "reach": bool(request.reach),
         "balance": bool(request.balance),

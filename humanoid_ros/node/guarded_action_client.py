@@ -18,10 +18,11 @@ LOOK = 0.5
 
 
 class GuardedActionClient(ActionClient):
-    """Takes no answer while a request is being sent.
+    """Takes no answer while a request is being sent, and tells a goal's feedback before its result.
 
     rclpy up to autumn 2025 sends first and notes down afterwards what it waits for: where the spinning thread takes the
-    answer in between, it calls it unexpected, and the client waits without end (ros2/rclpy#1123).
+    answer in between, it calls it unexpected, and the client waits without end (ros2/rclpy#1123). It takes one feedback
+    at a time, the result before it, and with the result it forgets who wanted the feedback.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -49,7 +50,19 @@ class GuardedActionClient(ActionClient):
     def take_data(self) -> dict[str, Any]:
         """Whatever :class:`rclpy.waitable.Waitable` asks for."""
         with self._sending:
-            return super().take_data()
+            data: dict[str, Any] = super().take_data()
+            if "result" in data:
+                data["feedback"] = [data["feedback"]] if "feedback" in data else []
+                while (item := self._client_handle.take_feedback(self._action_type.Impl.FeedbackMessage)) is not None:
+                    data["feedback"].append(item)
+            return data
+
+    async def execute(self, taken_data: dict[str, Any]) -> None:
+        """Whatever :class:`rclpy.waitable.Waitable` asks for."""
+        if "result" in taken_data:
+            for item in taken_data.pop("feedback"):
+                await super().execute({"feedback": item})
+        await super().execute(taken_data)
 
 
 def service_servers(node: Node, client: Client) -> frozenset[bytes]:

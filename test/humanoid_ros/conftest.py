@@ -199,10 +199,6 @@ class Client:
             self._meet(self.node.get_publishers_info_by_topic, self.node.resolve_topic_name(f"{name}/_action/feedback"))
         return self._clients[key]
 
-    def hear_feedback(self, kind: type, name: str) -> Listener:
-        """Feedback of an action's goals from now on: rclpy's client drops what it takes after the result."""
-        return self.listen(kind.Impl.FeedbackMessage, f"{name}/_action/feedback")
-
     @staticmethod
     def result(future: Any, timeout: float = 120.0) -> Any:
         done = threading.Event()

@@ -12,9 +12,9 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from fixtures.plan_requests import feet, stairs
-from humanoid_stack.msg import ContactPair, StanceTerm
+from humanoid_stack.msg import ContactCandidates, ContactPair, ContactPlanRequest, StanceTerm
 
-from humanoid_planner.contacts import ContactProblem
+from humanoid_planner.contacts import ContactPlanner, ContactProblem
 from humanoid_planner.contacts.contact_problem import POSTURE
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance
@@ -53,6 +53,18 @@ def test_settings_of_the_search_are_those_of_the_request(cache: PlanningCache) -
     names = "sons", "reach", "balance", "goal_holds"
     assert {name: usual[name] for name in names} == {name: plain[name] for name in names}
     assert (usual["options"], usual["friction"], usual["centre_margin"]) == (POSTURE, None, 0.0)
+
+
+@pytest.mark.parametrize("kind", [ContactCandidates.DRAWN, ContactCandidates.CHOSEN])
+def test_a_pre_contact_is_asked_for_as_the_request_says_wherever_places_come_from(
+    cache: PlanningCache, kind: int
+) -> None:
+    """Left open, it is asked for where places are chosen."""
+    made = {}
+    for value in (ContactPlanRequest.WHERE_CHOSEN, ContactPlanRequest.ALWAYS, ContactPlanRequest.NEVER):
+        wanted = asked(cache, candidates=ContactCandidates(kind=kind), pre_contact=value)
+        made[value] = ContactPlanner(**wanted.problem).space.pre_contact
+    assert made == {0: kind == ContactCandidates.CHOSEN, 1: True, 2: False}
 
 
 def test_feet_that_cross_cost_what_lacks_to_the_width(cache: PlanningCache) -> None:

@@ -77,7 +77,8 @@ class Goal:
     def __init__(self, node: Any, request: ContactPlanRequest) -> None:
         self._node = node
         action = node.action(PlanAction, "plan_contacts")
-        self._heard = node.hear_feedback(PlanAction, "plan_contacts")
+        # Of what comes while nobody spins an action's client keeps ten.
+        self._heard = node.listen(PlanAction.Impl.FeedbackMessage, "plan_contacts/_action/feedback")
         self.handle = node.result(action.send_goal_async(PlanAction.Goal(request=request)))
 
     @property
@@ -309,7 +310,8 @@ HANDS = ContactCandidates(kind=1, places=[Contact(location="left_hand_back", sur
             {"goal_holds": [PAIR, ContactPair(location="left_sole", surface="step_2")]},
             "goal_holds: left_sole on step_1 and left_sole on step_2 are both of LLEG_LINK5. Give one",
         ),
-        ({"sons": 2, "pre_contact": True}, "sons: is 2. Give it with places"),
+        ({"pre_contact": 3}, "pre_contact: is 3. Give one of 0 (WHERE_CHOSEN), 1 (ALWAYS), 2 (NEVER)"),
+        ({"sons": 2, "pre_contact": ContactPlanRequest.ALWAYS}, "sons: is 2. Give it with places"),
         ({"friction": -0.5}, "friction: is -0.5"),
         ({"terms": [StanceTerm(kind=4, names=["left_sole"])]}, "terms[0].names: has 1 names. Give the left and"),
         ({"candidates": ContactCandidates(kind=7)}, "candidates.kind: is 7. Give one of 0 (DRAWN)"),

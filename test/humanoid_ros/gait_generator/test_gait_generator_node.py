@@ -357,12 +357,12 @@ def test_durations_that_are_free_are_chosen(gait_generator: Any) -> None:
 
 
 def test_a_step_of_a_speed_and_a_length(gait_generator: Any) -> None:
+    told: list[Any] = []
     action = gait_generator.action(GaitAction, "generate_gait")
-    told = gait_generator.hear_feedback(GaitAction, "generate_gait")
     bounds = GaitBounds(friction=0.5, enforce_unilateral=True, min_normal_force=20.0, max_velocities=[9.0] * 4)
     request = GaitRequest(model="rabbit", speed=0.8, step_length=0.4, cycles=2, bounds=bounds, options=DIRECT)
     goal = GaitAction.Goal(request=request)
-    handle = gait_generator.result(action.send_goal_async(goal))
+    handle = gait_generator.result(action.send_goal_async(goal, lambda item: told.append(item.feedback)))
     result = gait_generator.result(handle.get_result_async(), 200.0).result
     assert result.success, result.message
     gait = result.gait
@@ -374,7 +374,7 @@ def test_a_step_of_a_speed_and_a_length(gait_generator: Any) -> None:
     assert gait.max_velocity_jump < 1e-3
     trajectory = gait.trajectory
     assert trajectory.base[-1].position.x - trajectory.base[0].position.x == pytest.approx(0.8, rel=1e-4)
-    told.wait(lambda item: "iteration" in item.feedback.stage and np.isfinite(item.feedback.cost))
+    assert any("iteration" in item.stage and np.isfinite(item.cost) for item in told)
 
 
 def test_phases_of_one_problem_cost_less_than_each_by_itself(gait_generator: Any) -> None:
@@ -390,14 +390,14 @@ def test_phases_of_one_problem_cost_less_than_each_by_itself(gait_generator: Any
 def test_a_continuation_ends_at_what_was_asked(gait_generator: Any) -> None:
     stages = [GaitStage(quantity=GaitStage.CLOSURE, values=[1500.0, 6000.0])]
     goal = GaitAction.Goal(request=five_bar(options=GaitSolverOptions(stages=stages)))
+    told: list[Any] = []
     action = gait_generator.action(GaitAction, "generate_gait")
-    told = gait_generator.hear_feedback(GaitAction, "generate_gait")
-    handle = gait_generator.result(action.send_goal_async(goal))
+    handle = gait_generator.result(action.send_goal_async(goal, lambda item: told.append(item.feedback)))
     result = gait_generator.result(handle.get_result_async(), 200.0).result
     assert result.success, result.message
     assert result.gait.phases[0].report.cost == pytest.approx(ORACLES["5bar_B"]["J_pmp"], rel=1e-3)
-    told.wait(lambda item: "closure = 0.1:" in item.feedback.stage)
-    told.wait(lambda item: "closure = 0.4:" in item.feedback.stage)
+    assert any("closure = 0.1:" in item.stage for item in told)
+    assert any("closure = 0.4:" in item.stage for item in told)
 
 
 def test_other_models_files_and_robots(gait_generator: Any, tmp_path: Path) -> None:
@@ -435,17 +435,15 @@ def test_states_at_the_ends_of_a_step(gait_generator: Any) -> None:
 
 
 def test_the_action_tells_how_far_it_is(gait_generator: Any) -> None:
+    told: list[Any] = []
     action = gait_generator.action(GaitAction, "generate_gait")
-    heard = gait_generator.hear_feedback(GaitAction, "generate_gait")
     goal = GaitAction.Goal(request=cycle())
-    handle = gait_generator.result(action.send_goal_async(goal))
+    handle = gait_generator.result(action.send_goal_async(goal, lambda item: told.append(item.feedback)))
     assert handle.accepted
     answer = gait_generator.result(handle.get_result_async(), 200.0)
     assert answer.status == GoalStatus.STATUS_SUCCEEDED
     assert answer.result.success, answer.result.message
     assert len(answer.result.gait.phases) == 2
-    heard.wait(lambda item: item.feedback.phase == 1 and item.feedback.residual < 1e-4)
-    told = [item.feedback for item in heard.messages]
     assert {item.phase for item in told} == {0, 1}
     assert math.isnan(told[0].residual)
     assert told[0].nodes == 0

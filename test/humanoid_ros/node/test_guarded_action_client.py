@@ -70,6 +70,35 @@ def test_goal_cancel_and_result_are_heard_however_quickly_they_come(
     assert (answer.status, answer.result.error_code) == (GoalStatus.STATUS_CANCELED, 3)
 
 
+def test_all_feedback_is_told_before_the_result(answering_and_asking: tuple[Node, Node]) -> None:
+    """The thread that spins both nodes sends all of it and the result before it takes any."""
+    server, asking = answering_and_asking
+    asked = waking_future(server)
+
+    async def execute(goal: ServerGoalHandle) -> FollowJointTrajectory.Result:
+        await asked
+        for k in range(5):
+            goal.publish_feedback(FollowJointTrajectory.Feedback(joint_names=[str(k)]))
+        goal.succeed()
+        return FollowJointTrajectory.Result()
+
+    AnsweringActionServer(server, FollowJointTrajectory, "follow", execute)
+    client = GuardedActionClient(asking, FollowJointTrajectory, "follow")
+    assert client.wait_for_server(PATIENCE)
+    told: list[str] = []
+    goal = outcome(
+        client.send_goal_async(
+            FollowJointTrajectory.Goal(), lambda item: told.append(item.feedback.joint_names[0])
+        )
+    )
+    answer = goal.get_result_async()
+    answer.add_done_callback(lambda _: told.append("result"))
+    time.sleep(0.3)  # the server has the request for the result: it sends it at once
+    asked.set_result(None)
+    assert outcome(answer).status == GoalStatus.STATUS_SUCCEEDED
+    assert told == ["0", "1", "2", "3", "4", "result"]
+
+
 def test_who_took_a_goal_is_gone_though_another_one_offers_the_action(
     answering_and_asking: tuple[Node, Node],
 ) -> None:
