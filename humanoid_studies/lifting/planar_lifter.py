@@ -25,7 +25,9 @@ from humanoid_planner.gait.mechanism.planar_tree import PlanarTree
 from humanoid_planner.gait.models.lateral_motion import in_plane, planar_masses
 
 JOINTS = ("LEG_JOINT4", "LEG_JOINT3", "LEG_JOINT2", "CHEST_JOINT1", "ARM_JOINT0", "ARM_JOINT3", "ARM_JOINT5")
-"""Ankle, knee, hip, trunk, shoulder, elbow and wrist; the thesis' joints 1 to 7."""
+"""The thesis' joints 1 to 7."""
+JOINT_WORDS = ("ankle", "knee", "hip", "trunk", "shoulder", "elbow", "wrist")
+"""What they are called."""
 BODIES = ("shank", "thigh", "waist", "trunk", "upper_arm", "forearm", "hand")
 SIDES = np.array([2.0, 2.0, 2.0, 1.0, 2.0, 2.0, 2.0])
 """How many of each joint there are."""

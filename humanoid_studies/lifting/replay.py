@@ -104,6 +104,13 @@ def lifting_scene(robot: Robot, lifter: PlanarLifter, q: Array, *, ground_fricti
     return replace(scene, robots=(placed,), rules=tuple(rules), gravity=gravity)
 
 
+def joint_columns() -> tuple[list[str], list[int]]:
+    """Return the robot's names of both sides' joints, and the planar joint that each of them follows."""
+    columns = [(joint_of_side(name, side), k) for k, name in enumerate(JOINTS) for side in "RL"]
+    chosen = list(dict.fromkeys(columns))
+    return [name for name, _ in chosen], [k for _, k in chosen]
+
+
 def sampled(
     time: Array, q: Array, v: Array, torques: Array | None = None, *, offset: float = 0.0
 ) -> JointTrajectory:
@@ -116,11 +123,9 @@ def sampled(
         torques: (K, 7) fed forward [N m].
         offset: added to times [s].
     """
-    columns = [(joint_of_side(name, side), k) for k, name in enumerate(JOINTS) for side in "RL"]
-    chosen = list(dict.fromkeys(columns))
-    places = [k for _, k in chosen]
+    names, places = joint_columns()
     return JointTrajectory(
-        [name for name, _ in chosen],
+        names,
         time + offset,
         q[:, places],
         v[:, places],

@@ -41,16 +41,10 @@ RESERVE = 0.9
 """Share of motors' and sensors' limits that the plan uses; the servos need the rest."""
 LIGHTEST = 100.0
 """Force that presses the feet on the ground at least [N]."""
-_FIXED = 3
+FIXED = 3
 """Control points at each end that make it rest."""
 _SLOW = 0.05
 """Speed beyond which dry friction is all there [rad/s]; below it rises smoothly."""
-CONDITIONS = (
-    *(f"motor of {name}" for name in ("ankle", "knee", "hip", "trunk", "shoulder", "elbow", "wrist")),
-    "force along the hand", "force across the hand", "moment at the hand",
-    "feet press", "feet hold forwards", "feet hold backwards", "zero-moment point",
-)  # fmt: skip
-"""Names of what :meth:`WeightLift.violations` tells, but for clearance and joint limits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +83,7 @@ class LiftMotion:
     duration: float
 
     def edited(self, point: int, joint: int, angle: float) -> LiftMotion:
-        """Return the motion with a control point moved by hand; :meth:`WeightLift.violations` tells what that breaks.
+        """Return the motion with a control point moved by hand; :func:`judge` tells what that breaks.
 
         Args:
             point: index, not one of the ends' three, which are at rest.
@@ -97,22 +91,45 @@ class LiftMotion:
             angle: its new value [rad].
 
         Raises:
-            InputError: an index out of range.
+            InputError: an index out of range, or an angle that isn't finite.
         """
-        count = len(self.points)
-        if not (_FIXED <= point < count - _FIXED and 0 <= joint < 7):
+        if point not in self.movable or not 0 <= joint < 7:
             raise InputError(
                 f"point {point} of joint {joint}",
                 element="edit",
-                remedy=f"Move points {_FIXED} to {count - _FIXED - 1} of joints 0 to 6",
+                remedy=f"Move points {self.movable.start} to {self.movable.stop - 1} of joints 0 to 6",
             )
+        if not np.isfinite(angle):
+            raise InputError(f"angle is {angle}", element="edit", remedy="Give a finite angle in rad")
         points = self.points.copy()
         points[point, joint] = angle
         return LiftMotion(points, self.duration)
 
+    def lasting(self, duration: float) -> LiftMotion:
+        """Return the motion along the same way in another time [s].
+
+        Raises:
+            InputError: it isn't positive and finite.
+        """
+        if not (np.isfinite(duration) and duration > 0.0):
+            raise InputError(f"duration is {duration}", element="edit", remedy="Give a positive time in seconds")
+        return LiftMotion(self.points, duration)
+
     def slower(self, factor: float) -> LiftMotion:
         """Return the motion along the same way in more time."""
-        return LiftMotion(self.points, factor * self.duration)
+        return self.lasting(factor * self.duration)
+
+    @property
+    def movable(self) -> range:
+        """Indices of the control points that :meth:`edited` moves."""
+        return range(FIXED, len(self.points) - FIXED)
+
+    @property
+    def times(self) -> Array:
+        """(count,) times that control points belong to [s]: where a straight line in time has them (Greville)."""
+        basis = SplineBasis(len(self.points))
+        inner = basis.knots[1:-1]
+        return self.duration * np.lib.stride_tricks.sliding_window_view(inner, basis.degree).mean(axis=1)
 
     def at(self, time: ArrayLike) -> tuple[Array, Array, Array]:
         """(K, 7) each: angles, speeds and accelerations at times (K,) [s]."""
@@ -229,9 +246,9 @@ class WeightLift:
             max_iterations: of IPOPT.
         """
         started = time.perf_counter()
-        free = self._count - 2 * _FIXED
+        free = self._count - 2 * FIXED
         P, T = casadi.MX.sym("P", free, 7), casadi.MX.sym("T")
-        ends = [casadi.repmat(casadi.DM(end).T, _FIXED, 1) for end in (self.start, self.end)]
+        ends = [casadi.repmat(casadi.DM(end).T, FIXED, 1) for end in (self.start, self.end)]
         points = casadi.vertcat(ends[0], P, ends[1])
         q, v, a = (casadi.DM(self._basis.matrix(self._instants, k)) @ points / T**k for k in range(3))
         conditions, power = self._instant.map(len(self._instants))(q.T, v.T, a.T)[:2]
@@ -245,7 +262,7 @@ class WeightLift:
         begin = guess or self.straight()
         lower, upper = (np.repeat(limit, free) for limit in (self.lifter.lower, self.lifter.upper))
         found = solver(
-            x0=np.append(begin.points[_FIXED:-_FIXED].T.ravel(), begin.duration),
+            x0=np.append(begin.points[FIXED:-FIXED].T.ravel(), begin.duration),
             lbx=np.append(lower, SHORTEST),
             ubx=np.append(upper, LONGEST),
             lbg=-np.inf,
@@ -264,17 +281,23 @@ class WeightLift:
 
     def straight(self, duration: float = 1.5) -> LiftMotion:
         """Return the motion along straight lines in joint angles."""
-        share = np.linspace(0.0, 1.0, self._count - 2 * _FIXED + 2)[1:-1, None]
+        share = np.linspace(0.0, 1.0, self._count - 2 * FIXED + 2)[1:-1, None]
         return LiftMotion(self._points(self.start + share * (self.end - self.start)), duration)
 
     def _points(self, free: Array) -> Array:
-        return np.vstack([np.tile(self.start, (_FIXED, 1)), free, np.tile(self.end, (_FIXED, 1))])
+        return np.vstack([np.tile(self.start, (FIXED, 1)), free, np.tile(self.end, (FIXED, 1))])
 
-    def series(self, motion: LiftMotion, instants: int = 201) -> LiftSeries:
-        """Return a lift's course by the planar model."""
-        t = np.asarray(np.linspace(0.0, motion.duration, instants), dtype=np.float64)
+    def series(self, motion: LiftMotion, instants: int | Array = 201) -> LiftSeries:
+        """Return a lift's course by the planar model.
+
+        Args:
+            motion: the lift.
+            instants: their number, evenly spread over the motion, or their times (K,) [s].
+        """
+        evenly = isinstance(instants, int)
+        t = np.asarray(np.linspace(0.0, motion.duration, instants) if evenly else instants, dtype=np.float64)
         q, v, a = motion.at(t)
-        _, _, torques, sensor, ground, zmp = (x.full().T for x in self._instant.map(instants)(q.T, v.T, a.T))
+        _, _, torques, sensor, ground, zmp = (x.full().T for x in self._instant.map(len(t))(q.T, v.T, a.T))
         return LiftSeries(t, q, v, torques, sensor, ground, zmp.ravel())
 
     def energy(self, motion: LiftMotion, instants: int = 201) -> float:
@@ -288,20 +311,3 @@ class WeightLift:
         rows = self._instant.map(len(self._instants))(*(x.T for x in motion.at(motion.duration * self._instants)))[0]
         off = np.maximum(self.lifter.lower - motion.points, motion.points - self.lifter.upper)
         return max(float((rows.full() - self._bounds[:, None]).max()), float(off.max()))
-
-    def violations(self, motion: LiftMotion, instants: int = 201) -> dict[str, float]:
-        """Return by how much a motion goes beyond each limit that it breaks, as a share of that limit.
-
-        Between the instants of the solution too, without its reserve. Joint limits and clearance are in rad and m.
-        """
-        q, v, a = motion.at(np.linspace(0.0, motion.duration, instants))
-        rows = self._instant.map(instants)(q.T, v.T, a.T)[0].full().max(axis=1)
-        worst = dict(zip(CONDITIONS, [*np.maximum(rows[:7], rows[7:14]), *rows[14:21]], strict=True))
-        excess = {name: float(value - 1.0) for name, value in worst.items()}
-        excess["joint limits"] = float(np.maximum(self.lifter.lower - q, q - self.lifter.upper).max())
-        theta = q @ self.lifter.absolute.T
-        excess["clearance"] = max(
-            float((least - np.linalg.norm(way.position(theta), axis=-1)).max())
-            for way, least in clearances(self.lifter)
-        )
-        return {name: value for name, value in excess.items() if value > 1e-6}
