@@ -23,6 +23,7 @@ class CoupledNumber:
         bounds: lowest and highest value of the slider; the field takes no other ones.
         value: at first.
         send: takes a new value at once; called from viser's event loop, never for what :meth:`show` shows.
+        field: whether there is a field with its − and + above the slider, which has a small one of its own.
     """
 
     def __init__(
@@ -32,6 +33,8 @@ class CoupledNumber:
         bounds: tuple[float, float],
         value: float,
         send: Callable[[float], None],
+        *,
+        field: bool = True,
     ) -> None:
         lower, upper = bounds
         self._lower, self._upper, self._send = lower, upper, send
@@ -40,9 +43,11 @@ class CoupledNumber:
         self._value = round(min(max(value, lower), upper), self._digits)
         self._touched = -math.inf
         self._lock, self._removed = threading.Lock(), False
-        self._field = gui.add_number(label, self._value, min=lower, max=upper, step=step)
-        self._slider = gui.add_slider("", lower, upper, step, self._value)
-        for control in (self._field, self._slider):
+        self._controls: list[viser.GuiNumberHandle[float] | viser.GuiSliderHandle[float]] = []
+        if field:
+            self._controls.append(gui.add_number(label, self._value, min=lower, max=upper, step=step))
+        self._controls.append(gui.add_slider("" if field else label, lower, upper, step, self._value))
+        for control in self._controls:
             control.on_update(self._on_update)
 
     @property
@@ -71,7 +76,7 @@ class CoupledNumber:
             if self._removed:
                 return False
             self._value = value
-            for control in (self._field, self._slider):
+            for control in self._controls:
                 if control is not held:
                     control.value = value  # type: ignore[misc]  # viser's setter is real
         return True
@@ -79,28 +84,29 @@ class CoupledNumber:
     @property
     def label(self) -> str:
         """What the number is called."""
-        return self._field.label
+        return self._controls[0].label
 
     @label.setter
     def label(self, label: str) -> None:
-        if label != self._field.label:
-            self._field.label = label
+        if label != self._controls[0].label:
+            self._controls[0].label = label
 
     @property
     def visible(self) -> bool:
         """Whether it is shown."""
-        return self._field.visible
+        return self._controls[0].visible
 
     @visible.setter
     def visible(self, visible: bool) -> None:
-        self._field.visible = self._slider.visible = visible
+        for control in self._controls:
+            control.visible = visible
 
     def remove(self) -> None:
         """Take it off the panel."""
         with self._lock:
             self._removed = True
-            self._field.remove()
-            self._slider.remove()
+            for control in self._controls:
+                control.remove()
 
 
 def _step(span: float) -> float:
