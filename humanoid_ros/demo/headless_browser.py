@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from PIL import Image
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
@@ -153,6 +154,23 @@ class HeadlessBrowser:
             "new Promise(done => {let n = 0; const next = () => "
             f"{{ ++n >= {int(count)} ? done(n) : requestAnimationFrame(next); }}; next(); }})"
         )
+
+    def drag(self, start: ArrayLike, end: ArrayLike, steps: int = 6) -> None:
+        """Press the left button of the mouse at one place, move, and let go at another.
+
+        Args:
+            start: (2,) column and row [px].
+            end: (2,) likewise.
+            steps: Places on the way that the page is told.
+        """
+        start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+        way = [start + share * (end - start) for share in np.linspace(0.0, 1.0, steps + 1)]
+        kinds = [("mouseMoved", start, 0), ("mousePressed", start, 1)]
+        kinds += [*(("mouseMoved", at, 1) for at in way[1:]), ("mouseReleased", end, 0)]
+        for kind, (x, y), buttons in kinds:
+            place = {"x": x, "y": y, "button": "none" if kind == "mouseMoved" else "left", "buttons": buttons}
+            self._call("Input.dispatchMouseEvent", {"type": kind, "clickCount": 1, **place})
+            self.wait_for_frames(2)
 
     def screenshot(self) -> bytes:
         """Return the page as it looks now, as a PNG."""

@@ -3,34 +3,25 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
-from fixtures.lifting import LoadedRobot, hrp2
+from fixtures.lifting import LoadedRobot, thesis_lift
 
 from humanoid_studies.lifting.judgement import Judgement, judge
-from humanoid_studies.lifting.planar_lifter import JOINT_WORDS, SENSOR_LIMITS, PlanarLifter
-from humanoid_studies.lifting.weight_lift import FRICTION, INSIDE, LIGHTEST, LiftMotion, WeightLift
-from humanoid_studies.simulator.weight_lifting import OBJECT, thesis_postures
-
-
-@cache
-def problem() -> WeightLift:
-    lifter = PlanarLifter(hrp2(), OBJECT)
-    return WeightLift(lifter, *thesis_postures(lifter))
+from humanoid_studies.lifting.planar_lifter import JOINT_WORDS, SENSOR_LIMITS
+from humanoid_studies.lifting.weight_lift import FRICTION, INSIDE, LIGHTEST, LiftMotion
 
 
 def hasty() -> LiftMotion:
     """Straight lines in joint angles, but for elbows that bend too far on the way, in too short a time."""
-    points = problem().straight().points.copy()
+    points = thesis_lift().straight().points.copy()
     points[4:8, 5] = -2.7
     return LiftMotion(points, 0.7)
 
 
 def right_excess(motion: LiftMotion, times: np.ndarray) -> dict[str, np.ndarray]:
     """What is beyond each limit at some times, by recursive Newton-Euler of the robot in space."""
-    lift, whole = problem(), LoadedRobot(problem().lifter)
+    lift, whole = thesis_lift(), LoadedRobot(thesis_lift().lifter)
     lifter, rows = lift.lifter, []
     for q, v, a in zip(*motion.at(times), strict=True):
         told = whole.wrenches(q, v, a)
@@ -67,7 +58,7 @@ def right_excess(motion: LiftMotion, times: np.ndarray) -> dict[str, np.ndarray]
 
 
 def test_every_limit_is_exceeded_by_what_the_whole_robot_says() -> None:
-    told = judge(problem(), hasty(), 9)
+    told = judge(thesis_lift(), hasty(), 9)
     right = right_excess(hasty(), told.series.time)
     assert told.quantities.keys() == right.keys() | {"clearance", "duration"}
     pressed = right["pressure of the feet"] < 0.0
@@ -81,7 +72,7 @@ def test_every_limit_is_exceeded_by_what_the_whole_robot_says() -> None:
 
 def test_violations_tell_worst_time_and_stretches() -> None:
     motion = hasty()
-    told = judge(problem(), motion)
+    told = judge(thesis_lift(), motion)
     assert not told.feasible
     assert {"angle of elbow", "zero-moment point", "torque of wrist"} <= told.violations.keys()
     shares = [one.share for one in told.violations.values()]
@@ -89,20 +80,20 @@ def test_violations_tell_worst_time_and_stretches() -> None:
     assert shares[-1] > 0.0
     elbow = told.violations["angle of elbow"]
     fine = np.linspace(0.0, motion.duration, 20001)
-    below = problem().lifter.lower[5] - motion.at(fine)[0][:, 5]
+    below = thesis_lift().lifter.lower[5] - motion.at(fine)[0][:, 5]
     assert elbow.excess == pytest.approx(below.max(), abs=1e-3)
     assert elbow.time == pytest.approx(fine[np.argmax(below)], abs=motion.duration / 200)
     ((start, end),) = elbow.spans
     edges = fine[below > 0.0][[0, -1]]
     np.testing.assert_allclose([start, end], edges, atol=motion.duration / 200)
-    assert elbow.limit == pytest.approx(problem().lifter.lower[5])
+    assert elbow.limit == pytest.approx(thesis_lift().lifter.lower[5])
     assert elbow.sentence().startswith("The elbow is beyond its lower joint limit, by ")
     assert f"{np.rad2deg(elbow.excess):.3g} °" in elbow.sentence()
     assert f"from {start:.2f} to {end:.2f} s" in elbow.sentence()
 
 
 def test_what_is_broken_twice_has_two_stretches() -> None:
-    lift = problem()
+    lift = thesis_lift()
     points = lift.straight(1.5).points.copy()
     points[[3, 4, 7, 8], 5] = -3.2
     told: Judgement = judge(lift, LiftMotion(points, 1.5))
@@ -112,7 +103,7 @@ def test_what_is_broken_twice_has_two_stretches() -> None:
 
 
 def test_feet_that_would_leave_the_ground_are_told_in_words() -> None:
-    lift = problem()
+    lift = thesis_lift()
     down = judge(lift, lift.straight(0.3))
     up = down.violations["pressure of the feet"]
     assert up.excess == pytest.approx(LIGHTEST - down.series.ground[:, 1].min())
@@ -121,7 +112,7 @@ def test_feet_that_would_leave_the_ground_are_told_in_words() -> None:
 
 def test_an_object_pulled_into_the_chest_meets_it() -> None:
     """Clearance, and a lift that takes longer than motors stand."""
-    lift = problem()
+    lift = thesis_lift()
     points = lift.straight(3.5).points.copy()
     points[4:8, 4:6] = [0.6, -2.3]
     told = judge(lift, LiftMotion(points, 3.5))
