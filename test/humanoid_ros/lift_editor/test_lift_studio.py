@@ -50,10 +50,6 @@ class Open:
             end_position=(EYE + 1.3 * (to - EYE)).tolist(), end_screen_pos=(0.5, 0.5), button="left", modifier=None,
         )  # fmt: skip
 
-    @property
-    def point(self) -> np.ndarray:
-        return np.array(self.client.nodes[f"/board/point_{POINT}"]["position"])
-
     def wait_for_angle(self, angle: float) -> None:
         def there() -> bool:
             return abs(self.editing.motion.points[POINT, ELBOW] - angle) < 1e-6
@@ -79,9 +75,9 @@ def opened(tmp_path: Path) -> Iterator[Open]:
 def test_a_dragged_point_follows_the_pointer_and_the_motion_is_judged(opened: Open) -> None:
     """The verdict on the page is the study's; one drag is one step, and undo, redo and reset go along it."""
     client, first = opened.client, straight_lift()
-    start = opened.point
     x = LEFT + (RIGHT - LEFT) * first.times[POINT] / first.duration
-    np.testing.assert_allclose(start, [x, 0.0, elbow_height(first.points[POINT, ELBOW])], atol=1e-6)
+    start = np.array([x, 0.0, elbow_height(first.points[POINT, ELBOW])])
+    wait_for_place(client, f"/board/point_{POINT}", start)
     # The sphere is held a little above its middle.
     held = start + np.array([0.0, 0.0, 0.02])
     opened.drag("start", held, held)
@@ -114,10 +110,11 @@ def test_sliders_move_points_of_the_chosen_joint_and_follow_the_hand(opened: Ope
     label = f"At {first.times[POINT]:.2f} s [°]"
     opened.client.set(label, -100.0)
     opened.wait_for_angle(np.deg2rad(-100.0))
-    start = np.array([opened.point[0], 0.0, elbow_height(np.deg2rad(-100.0))])
+    x = LEFT + (RIGHT - LEFT) * first.times[POINT] / first.duration
+    start = np.array([x, 0.0, elbow_height(np.deg2rad(-100.0))])
     wait_for_place(client, f"/board/point_{POINT}", start)
     for phase in ("start", "update", "end"):
-        opened.drag(phase, start, np.array([start[0], 0.0, elbow_height(-1.0)]))
+        opened.drag(phase, start, np.array([x, 0.0, elbow_height(-1.0)]))
     wait_for(lambda: abs(client.controls[label]["value"] - np.rad2deg(-1.0)) < 0.2, "the slider follows")
     client.set("Joint", "knee")
     knee = first.points[POINT, 1]
