@@ -27,7 +27,7 @@ class LimitPlots:
         self._limits: list[tuple[str, ...]] = [()] * count
 
     def show(self, judgement: Judgement, names: Sequence[str]) -> None:
-        """Draw these quantities over time, in place of the last ones; broken limits are told in the title.
+        """Draw these quantities over time, in place of the last ones; the title tells of a limit that is exceeded.
 
         Args:
             judgement: That they are of.
@@ -36,8 +36,7 @@ class LimitPlots:
         time = judgement.series.time
         for place, name in enumerate(names):
             quantity, folder = judgement.quantities[name], self._folders[place]
-            violation = judgement.violations.get(name)
-            broken = "" if violation is None else f": {100.0 * violation.share:.3g} % too much"
+            broken = ": exceeded" if name in judgement.violations else ""
             title = f"{name[0].upper()}{name[1:]} [{quantity.unit}]{broken}"
             if folder.label != title:
                 folder.label = title
