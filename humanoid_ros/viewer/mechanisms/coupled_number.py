@@ -43,10 +43,10 @@ class CoupledNumber:
         self._value = round(min(max(value, lower), upper), self._digits)
         self._touched = -math.inf
         self._lock, self._removed = threading.Lock(), False
-        self._controls: list[viser.GuiNumberHandle[float] | viser.GuiSliderHandle[float]] = []
-        if field:
-            self._controls.append(gui.add_number(label, self._value, min=lower, max=upper, step=step))
-        self._controls.append(gui.add_slider("" if field else label, lower, upper, step, self._value))
+        number = gui.add_number(label, self._value, min=lower, max=upper, step=step) if field else None
+        self._slider = gui.add_slider("" if field else label, lower, upper, step, self._value)
+        self._controls = (self._slider,) if number is None else (number, self._slider)
+        self._field = self._controls[0]
         for control in self._controls:
             control.on_update(self._on_update)
 
@@ -84,17 +84,17 @@ class CoupledNumber:
     @property
     def label(self) -> str:
         """What the number is called."""
-        return self._controls[0].label
+        return self._field.label
 
     @label.setter
     def label(self, label: str) -> None:
-        if label != self._controls[0].label:
-            self._controls[0].label = label
+        if label != self._field.label:
+            self._field.label = label
 
     @property
     def visible(self) -> bool:
         """Whether it is shown."""
-        return self._controls[0].visible
+        return self._field.visible
 
     @visible.setter
     def visible(self, visible: bool) -> None:

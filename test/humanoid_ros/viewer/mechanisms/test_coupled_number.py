@@ -55,3 +55,12 @@ def test_what_a_person_sets_in_a_number_that_is_taken_off_meanwhile_is_dropped(
     control.remove()
     use(control._field, 40.0)
     assert sent == []
+
+
+def test_a_slider_alone_shows_and_sends_as_well(page: Page) -> None:
+    sent: list[float] = []
+    control = CoupledNumber(page.server.gui, "q [°]", (-100.0, 100.0), 10.0, sent.append, field=False)
+    assert control.label == "q [°]"
+    use(control._slider, 40.0)
+    assert sent == [40.0]
+    assert control.value == 40.0
