@@ -17,6 +17,7 @@ from humanoid_ros.viewer.lights import Lights
 TITLE = "humanoid_stack"
 GRID_LIFT = 1e-3
 """Height of the grid: over the top of a floor at height 0 that is drawn too [m]."""
+LAST_PORT = 65535
 BRAND = (33, 92, 168)
 FLOOR_COLOUR = (226, 229, 233)
 CELL_COLOUR = (203, 207, 212)
@@ -136,6 +137,8 @@ def _check_free(host: str, port: int) -> None:
 
     viser takes the next free port by itself, and waits for ever on an address that isn't ours.
     """
+    if not 0 <= port <= LAST_PORT:  # the resolver would take its last 16 bits
+        raise InputError(f"port is {port}", element="port", remedy=f"Give 0 to {LAST_PORT}; 0 takes any free one")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

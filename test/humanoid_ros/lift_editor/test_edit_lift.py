@@ -30,6 +30,9 @@ def test_what_can_not_be_edited_is_refused(tmp_path: Path, capsys: pytest.Captur
         taken.listen()
         assert main(["--straight", "--port", str(taken.getsockname()[1])]) == 2
     assert "can't listen on 127.0.0.1" in capsys.readouterr().err
+    for port in ("-1", "65536"):
+        assert main(["--straight", "--port", port]) == 2
+        assert f"port is {port}. Give 0 to 65535" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(find_browser() is None, reason="needs a browser: apt install chromium")
