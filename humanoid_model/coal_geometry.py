@@ -10,7 +10,7 @@ from typing import Any
 import coal
 import numpy as np
 
-from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, HeightField, Mesh, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, HeightField, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
 from humanoid_model.height_field import grid_triangles
 from humanoid_model.input_file import require_file
@@ -34,6 +34,8 @@ def coal_geometry(shape: Shape) -> coal.CollisionGeometry:
         return coal.Cylinder(shape.radius, shape.length)
     if isinstance(shape, Capsule):
         return coal.Capsule(shape.radius, shape.length)
+    if isinstance(shape, Ellipsoid):
+        return coal.Ellipsoid(*(float(radius) for radius in shape.radii))
     if isinstance(shape, HalfSpace):
         return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
     if isinstance(shape, HeightField):

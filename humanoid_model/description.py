@@ -66,6 +66,13 @@ class Capsule:
     length: float
 
 
+@dataclass(frozen=True, eq=False)
+class Ellipsoid(ValueEquality):
+    """Ellipsoid centred on its frame; ``radii`` (3,) half lengths of its axes along x, y, z in metres."""
+
+    radii: np.ndarray
+
+
 @dataclass(frozen=True)
 class HalfSpace:
     """All points with z <= 0 of its frame: the outward normal is +z."""
@@ -103,7 +110,7 @@ class HeightField(ValueEquality):
     heights: np.ndarray
 
 
-Shape = Box | Sphere | Cylinder | Capsule | HalfSpace | Mesh | HeightField
+Shape = Box | Sphere | Cylinder | Capsule | Ellipsoid | HalfSpace | Mesh | HeightField
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from humanoid_model.description import (
     Box,
     Capsule,
     Cylinder,
+    Ellipsoid,
     Geometry,
     HalfSpace,
     HeightField,
@@ -51,7 +52,7 @@ from humanoid_model.uniform_body import uniform_inertia
 
 #: Kinds of shapes, by the name of the field that holds the size (the file of a mesh; nothing of a half-space; the file
 #: or the rule of a height field; the kind of grains).
-SHAPES = ("box", "sphere", "cylinder", "capsule", "half_space", "mesh", "height_field", "grains")
+SHAPES = ("box", "sphere", "cylinder", "capsule", "ellipsoid", "half_space", "mesh", "height_field", "grains")
 #: Further fields, by the kinds that have them.
 SHAPE_FIELDS = {
     "scale": ("mesh",),
@@ -236,8 +237,8 @@ class SceneBuilder:
 
         Args:
             kind: one of ``SHAPES``.
-            fields: the kind with its size in metres: ``box`` x y z, ``sphere`` radius, ``cylinder`` and ``capsule``
-                radius and length, ``mesh`` and ``height_field`` file or rule, ``grains`` kind; those of
+            fields: the kind with its size in metres: ``box`` x y z, ``sphere`` radius, ``ellipsoid`` three radii,
+                ``cylinder`` and ``capsule`` radius and length, ``mesh`` and ``height_field`` file or rule, ``grains`` kind; those of
                 ``SHAPE_FIELDS``; ``colour``, ``name``.
             placement: of the shape in the body frame.
             where: the whole shape in the file.
@@ -516,6 +517,8 @@ class SceneBuilder:
             return Sphere(_positive(size))
         if kind == "box":
             return Box(_sizes(size, 3))
+        if kind == "ellipsoid":
+            return Ellipsoid(_sizes(size, 3))
         radius, length = (float(value) for value in _sizes(size, 2))
         return Cylinder(radius, length) if kind == "cylinder" else Capsule(radius, length)
 

@@ -84,6 +84,7 @@ _SHAPES = {
     "Sphere": ("sphere", ("radius",)),
     "Cylinder": ("cylinder", ("radius", "length")),
     "Capsule": ("capsule", ("radius", "length")),
+    "Ellipsoid": ("ellipsoid", _XYZ),
     "HalfSpace": ("half_space", ()),
     "Mesh": ("mesh", ()),
     "HeightField": ("height_field", ("from",)),

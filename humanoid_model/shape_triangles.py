@@ -15,6 +15,7 @@ from humanoid_model.description import (
     Box,
     Capsule,
     Cylinder,
+    Ellipsoid,
     HalfSpace,
     HeightField,
     Mesh,
@@ -107,6 +108,9 @@ def triangles(shape: Shape | Triangles) -> Triangles:
     elif isinstance(shape, Capsule):
         mesh = trimesh.creation.capsule(float(shape.length), float(shape.radius), count=(16, 24))
         mesh.apply_translation(-mesh.bounds.mean(axis=0))  # trimesh lays it from z = 0 up
+    elif isinstance(shape, Ellipsoid):
+        mesh = trimesh.creation.icosphere(subdivisions=3)
+        mesh.apply_scale(shape.radii)
     elif isinstance(shape, HalfSpace):
         corners = 0.5 * HALF_SPACE_SIDE * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
         return Triangles(corners, np.array([[0, 1, 2], [0, 2, 3]]))
@@ -115,7 +119,7 @@ def triangles(shape: Shape | Triangles) -> Triangles:
     else:
         raise InputError(
             f"can't draw a {type(shape).__name__}",
-            remedy="Use Box, Sphere, Cylinder, Capsule, HalfSpace, HeightField, Mesh or Triangles",
+            remedy="Use Box, Sphere, Cylinder, Capsule, Ellipsoid, HalfSpace, HeightField, Mesh or Triangles",
         )
     return Triangles(np.asarray(mesh.vertices), np.asarray(mesh.faces))
 

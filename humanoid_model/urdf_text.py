@@ -8,11 +8,27 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from humanoid_model.description import Box, Capsule, Cylinder, Geometry, Joint, Link, Mesh, RobotDescription, Sphere
+from humanoid_model.description import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    Joint,
+    Link,
+    Mesh,
+    RobotDescription,
+    Sphere,
+)
 from humanoid_model.errors import RobotError
 from humanoid_model.loop_closure import KINDS, LoopClosure
+from humanoid_model.resources import find_resource
 from humanoid_model.urdf import CONSTRAINTS
 from humanoid_model.xml_element import XmlElement
+
+
+BALL = "urdf/ball.obj"
+"""A ball of radius 1, whose triangles lie up to 2 % of it inside."""
 
 
 def urdf_text(description: RobotDescription) -> str:
@@ -72,11 +88,13 @@ def _shape(geometry: Geometry, link: str) -> XmlElement:
     if isinstance(shape, (Cylinder, Capsule)):
         tag = "cylinder" if isinstance(shape, Cylinder) else "capsule"
         return _element(tag, radius=repr(shape.radius), length=repr(shape.length))
+    if isinstance(shape, Ellipsoid):  # URDF has none: a ball of radius 1 as a mesh, stretched
+        return _element("mesh", filename=find_resource(BALL).resolve().as_uri(), scale=_numbers(shape.radii))
     if isinstance(shape, Mesh):
         return _element("mesh", filename=shape.path.resolve().as_uri(), scale=_numbers(shape.scale))
     raise RobotError(
         f"has a {type(shape).__name__}, which URDF doesn't know", element=f"link '{link}'",
-        remedy="Use boxes, spheres, cylinders, capsules or meshes",
+        remedy="Use boxes, spheres, cylinders, capsules, ellipsoids or meshes",
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from humanoid_model.description import (
     Box,
     Capsule,
     Cylinder,
+    Ellipsoid,
     Geometry,
     HalfSpace,
     HeightField,
@@ -353,7 +354,7 @@ class _Reader:
             return mesh, placement
         if kind == "hfield":
             return self.height_field(self.document.asset("hfield", element.attribute("hfield"), element)), placement
-        counts = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3}
+        counts = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
         if kind not in counts or "mesh" in element.attributes:
             raise element.fail(
                 f"is of type {kind} {'fitted to a mesh' if 'mesh' in element.attributes else ''}".strip(),
@@ -369,20 +370,18 @@ class _Reader:
                 raise element.fail(f"fromto is '{element.attributes['fromto']}'", "Give two points")
             turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), along / length).matrix()
             placement = pin.SE3(turn, 0.5 * (ends[0] + ends[1]))
-        needed = counts[kind] - (length is not None)
+        needed = counts[kind] if length is None else 1
         if len(size) < needed:
             raise element.fail(f"size is '{' '.join(size)}'", f"Give {needed} half sizes [m]")
         sizes = list(element.numbers("size", len(size))[:needed])
         if min(sizes) <= 0.0:
             raise element.fail(f"size is '{' '.join(size)}'", "Give more than 0 [m]")
-        if length is not None:
-            sizes.append(0.5 * length)
+        if length is not None:  # of the sizes given MuJoCo takes the first one across
+            sizes = [sizes[0]] * (counts[kind] - 1) + [0.5 * length]
         if kind == "sphere":
             return Sphere(float(sizes[0])), placement
-        if kind == "box":
-            if length is not None and needed == 2:
-                sizes = [sizes[0], sizes[1], 0.5 * length]
-            return Box(2.0 * np.array(sizes)), placement
+        if kind in ("box", "ellipsoid"):
+            return Box(2.0 * np.array(sizes)) if kind == "box" else Ellipsoid(np.array(sizes)), placement
         round_shape = Capsule if kind == "capsule" else Cylinder
         return round_shape(float(sizes[0]), 2.0 * float(sizes[1])), placement
 

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from visualization_msgs.msg import Marker, MarkerArray
 
-from humanoid_model.description import Box, Cylinder, Mesh, Shape, Sphere
+from humanoid_model.description import Box, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
 from humanoid_model.mesh_path import resolve_mesh_path
 
@@ -44,8 +44,8 @@ def marker_shape(marker: Marker) -> Shape:
     scale = np.array([marker.scale.x, marker.scale.y, marker.scale.z])
     if marker.type == Marker.CUBE:
         return Box(scale)
-    if marker.type == Marker.SPHERE and np.ptp(scale) == 0.0:
-        return Sphere(0.5 * float(scale[0]))
+    if marker.type == Marker.SPHERE:
+        return Sphere(0.5 * float(scale[0])) if np.ptp(scale) == 0.0 else Ellipsoid(0.5 * scale)
     if marker.type == Marker.CYLINDER and scale[0] == scale[1]:
         return Cylinder(0.5 * float(scale[0]), float(scale[2]))
     if marker.type == Marker.MESH_RESOURCE:
@@ -60,7 +60,7 @@ def marker_shape(marker: Marker) -> Shape:
     raise InputError(
         f"type {marker.type} with scale {scale.tolist()} is no solid shape",
         element=marker_name(marker),
-        remedy="Give CUBE, a round SPHERE or CYLINDER, or MESH_RESOURCE",
+        remedy="Give CUBE, SPHERE, a round CYLINDER, or MESH_RESOURCE",
     )
 
 

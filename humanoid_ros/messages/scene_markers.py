@@ -13,6 +13,7 @@ from humanoid_model.description import (
     Box,
     Capsule,
     Cylinder,
+    Ellipsoid,
     Geometry,
     HalfSpace,
     HeightField,
@@ -68,6 +69,8 @@ def shape_markers(geometry: Geometry, placement: pin.SE3) -> list[Marker]:
         parts = [(Marker.CUBE, pin.SE3.Identity(), shape.size)]
     elif isinstance(shape, Sphere):
         parts = [(Marker.SPHERE, pin.SE3.Identity(), np.full(3, 2.0 * shape.radius))]
+    elif isinstance(shape, Ellipsoid):
+        parts = [(Marker.SPHERE, pin.SE3.Identity(), 2.0 * shape.radii)]
     elif isinstance(shape, Cylinder):
         parts = [(Marker.CYLINDER, pin.SE3.Identity(), _round(shape.radius, shape.length))]
     elif isinstance(shape, Capsule):

@@ -31,7 +31,7 @@ class DetectionRecord(BorrowedRecord):
 RECORD_TYPE = BorrowedType(
     "DetectionRecord",
     {
-        "features": smallest(FeatureTable, centre=2, axis=2, group_centre=2, group_half=2),
+        "features": smallest(FeatureTable, centre=2, axis=2, ellipsoid=3, group_centre=2, group_half=2),
         "planes": smallest(PlaneTable, normal=2, point=2),
         "pairs": smallest(PairTable, method=2, friction=2, restitution=2),
         "points": PointTable.of_points(ContactPoints(1)),

@@ -10,7 +10,7 @@ import numpy as np
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
 from humanoid_sim.detection.pair_records import Nearest, Pose, Simplex
-from humanoid_sim.detection.shape_table import CYLINDER, ShapeTable
+from humanoid_sim.detection.shape_table import CYLINDER, ELLIPSOID, ShapeTable
 from humanoid_sim.detection.support import difference_support
 
 _MAX_VERTICES = 96
@@ -18,7 +18,7 @@ _MAX_FACES = 256
 _EXACT = 1e-11
 """Polytopes: a face farther out by less than this part of the size is the outermost one."""
 _ROUND = 1e-7
-"""The same for cylinders, whose surface is approached by ever smaller faces."""
+"""The same for cylinders and ellipsoids, whose surface is approached by ever smaller faces."""
 _APART = 1e-5
 """Cores come here from no farther apart than this part of their size."""
 
@@ -162,7 +162,7 @@ def core_penetration(
             faces[k, 0], faces[k, 1], faces[k, 2] = i, j, last
     for f in range(face_count):
         _set_face(points, faces, normals, offsets, f, tiny, least)
-    if table.kind[a] == CYLINDER or table.kind[b] == CYLINDER:
+    if table.kind[a] in (CYLINDER, ELLIPSOID) or table.kind[b] in (CYLINDER, ELLIPSOID):
         tolerance = _ROUND * scale
     rim = np.empty((3 * _MAX_FACES, 2), dtype=np.int64)
     while True:

@@ -11,7 +11,8 @@ from humanoid_model.apart import apart
 from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.detection.pair_records import PatchPoints, Pose
 from humanoid_sim.detection.patch_reduction import ONE_POINT, keep_corners, reduce_patch
-from humanoid_sim.detection.shape_table import CAPSULE, CYLINDER, SPHERE, ShapeTable
+from humanoid_sim.detection.shape_table import CAPSULE, CYLINDER, ELLIPSOID, SPHERE, ShapeTable
+from humanoid_sim.detection.support import support
 
 MAX_POINTS = 8
 """A pair of convex shapes gives at most so many contact points."""
@@ -242,7 +243,7 @@ def round_points(
 
     Args:
         table: the shapes.
-        s: a sphere, capsule or cylinder.
+        s: a sphere, capsule, cylinder or ellipsoid.
         R: rotation from the shape's frame to the world, shape (3, 3).
         p: origin of the shape's frame in the world [m], shape (3,).
         face: vertices of the face in the world, counter-clockwise around ``normal``, shape (l, 3).
@@ -265,6 +266,17 @@ def round_points(
             for r in range(3):
                 candidates[end, r] = p[r] + along * axis[r] - radius * normal[r]
         count = 2
+    elif table.kind[s] == ELLIPSOID:
+        x, y, z = support(
+            table,
+            s,
+            -(R[0, 0] * normal[0] + R[1, 0] * normal[1] + R[2, 0] * normal[2]),
+            -(R[0, 1] * normal[0] + R[1, 1] * normal[1] + R[2, 1] * normal[2]),
+            -(R[0, 2] * normal[0] + R[1, 2] * normal[1] + R[2, 2] * normal[2]),
+        )
+        for r in range(3):
+            candidates[0, r] = p[r] + R[r, 0] * x + R[r, 1] * y + R[r, 2] * z - radius * normal[r]
+        count = 1
     elif table.kind[s] == CYLINDER:
         along = axis[0] * normal[0] + axis[1] * normal[1] + axis[2] * normal[2]
         down = along * axis - normal

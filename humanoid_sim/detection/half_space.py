@@ -2,7 +2,7 @@
 """Contact points of shapes on half-spaces: the floor, walls, slopes.
 
 What a convex shape can touch a plane with is known beforehand: the vertices of a box or of a mesh, the centre
-of a sphere, the two cap centres of a capsule, the rims of a cylinder, the corners of a robot's sole. These
+of a sphere, the two cap centres of a capsule, the rims of a cylinder, an ellipsoid, the corners of a robot's sole. These
 features are tested in one compiled loop.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
-from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, HeightField, Mesh, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, HeightField, Mesh, Shape, Sphere
 from humanoid_sim.detection.contact_points import PointTable
 from humanoid_sim.detection.mesh_hull import hull_vertices
 from humanoid_sim.detection.pair_classes import PairTable
@@ -40,17 +40,20 @@ class Feature:
 
     Attributes:
         centre: in the shape's frame [m], shape (3,).
-        radius: of the ball around the centre, or of the rim [m].
-        axis: unit normal of the rim in the shape's frame; zero for a point or a ball, shape (3,).
+        radius: of the ball around the centre, of the rim, or of a ball around an ellipsoid [m].
+        axis: unit normal of the rim in the shape's frame; zero for a point, a ball or an ellipsoid, shape (3,).
+        ellipsoid: matrix M of the points x with (x - centre) M^-1 (x - centre) <= 1 [m^2], zero for others, shape (3, 3).
     """
 
     centre: NDArray[np.float64]
     radius: float
     axis: NDArray[np.float64]
+    ellipsoid: NDArray[np.float64] = field(default_factory=lambda: np.zeros((3, 3)))
 
     def moved(self, placement: pin.SE3) -> Feature:
         """Return the same feature in the frame that ``placement`` puts the shape's frame in."""
-        return Feature(placement.act(self.centre), self.radius, placement.rotation @ self.axis)
+        R = placement.rotation
+        return Feature(placement.act(self.centre), self.radius, R @ self.axis, R @ self.ellipsoid @ R.T)
 
 
 def point_features(points: NDArray[np.float64]) -> list[Feature]:
@@ -71,6 +74,8 @@ def features_of(shape: Shape) -> list[Feature]:
         return point_features(np.array([np.multiply(sign, shape.size) for sign in signs]))
     if isinstance(shape, Sphere):
         return [Feature(np.zeros(3), shape.radius, np.zeros(3))]
+    if isinstance(shape, Ellipsoid):
+        return [Feature(np.zeros(3), float(shape.radii.max()), np.zeros(3), np.diag(shape.radii**2))]
     up = np.array([0.0, 0.0, 1.0])
     if isinstance(shape, Capsule):
         return [
@@ -92,7 +97,8 @@ class FeatureTable(NamedTuple):
         body: body of each feature, shape (nf,).
         centre: in the joint frame [m], shape (nf, 3).
         radius: [m], shape (nf,).
-        axis: rim axes in the joint frame, zero for points and balls, shape (nf, 3).
+        axis: rim axes in the joint frame, zero for others, shape (nf, 3).
+        ellipsoid: matrices of ellipsoids in the joint frame [m^2], zero for others, shape (nf, 3, 3).
         slot: first slot of each feature, and the number of slots at the end, shape (nf + 1,).
         group: first feature of each body, and the number of features at the end, shape (ng + 1,).
         group_centre: centre of a ball around the body's features in the joint frame [m], shape (ng, 3).
@@ -105,6 +111,7 @@ class FeatureTable(NamedTuple):
     centre: NDArray[np.float64]
     radius: NDArray[np.float64]
     axis: NDArray[np.float64]
+    ellipsoid: NDArray[np.float64]
     slot: NDArray[np.int64]
     group: NDArray[np.int64]
     group_centre: NDArray[np.float64]
@@ -147,6 +154,7 @@ def feature_table(groups: Sequence[tuple[int, int, Sequence[Feature]]]) -> Featu
         centre=np.array([feature.centre for feature in features]).reshape(-1, 3),
         radius=np.array([feature.radius for feature in features], dtype=float),
         axis=np.array([feature.axis for feature in features]).reshape(-1, 3),
+        ellipsoid=np.array([feature.ellipsoid for feature in features]).reshape(-1, 3, 3),
         slot=np.cumsum([0, *slots]).astype(np.int64),
         group=np.cumsum([0, *sizes]).astype(np.int64),
         group_centre=np.array(centres).reshape(-1, 3),
@@ -266,7 +274,8 @@ def _half_space_contacts(
                 approach = _approach(twists[jf], twists[jp], x, n)
                 reach = margin + 2.0 * dt * max(approach, 0.0)
                 rim = features.axis[f, 0] != 0.0 or features.axis[f, 1] != 0.0 or features.axis[f, 2] != 0.0
-                if rim:  # its points also move with the rotation
+                smooth = features.ellipsoid[f, 0, 0] > 0.0
+                if rim or smooth:  # its points also move with the rotation
                     spin = math.sqrt(twists[jf, 3] ** 2 + twists[jf, 4] ** 2 + twists[jf, 5] ** 2)
                     reach += 2.0 * dt * spin * radius
                 if not height - radius <= reach:
@@ -304,10 +313,23 @@ def _half_space_contacts(
                         c1 = (r + 1) % 3
                         c2 = (r + 2) % 3
                         w[r] = a[c1] * u[c2] - a[c2] * u[c1]
+                if smooth:  # the point of its surface whose normal is -n is centre - M n / sqrt(n M n)
+                    norm = 0.0
+                    for r in range(3):
+                        w[r] = R[jf, 0, r] * n[0] + R[jf, 1, r] * n[1] + R[jf, 2, r] * n[2]
+                    for r in range(3):
+                        a[r] = 0.0
+                        for c in range(3):
+                            a[r] += features.ellipsoid[f, r, c] * w[c]
+                        norm += w[r] * a[r]
+                    for r in range(3):
+                        u[r] = -(R[jf, r, 0] * a[0] + R[jf, r, 1] * a[1] + R[jf, r, 2] * a[2]) / math.sqrt(norm)
                 for s in range(SLOTS_PER_FEATURE if rim else 1):
                     gap = height
                     for r in range(3):
-                        if not rim:
+                        if smooth:
+                            positions[count, r] = x[r] + u[r]
+                        elif not rim:
                             positions[count, r] = x[r] - radius * n[r]
                         elif s == 0:
                             positions[count, r] = x[r] + radius * u[r]

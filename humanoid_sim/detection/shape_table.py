@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from humanoid_model.description import Box, Capsule, Cylinder, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 from humanoid_sim.detection.polytope import Polytope
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
 
-BOX, HULL, SPHERE, CAPSULE, CYLINDER, MESH = range(6)
+BOX, HULL, SPHERE, CAPSULE, CYLINDER, ELLIPSOID, MESH = range(7)
 
 
 class ShapeTable(NamedTuple):
@@ -22,8 +22,8 @@ class ShapeTable(NamedTuple):
     its own row one for a single triangle, which takes the values of that triangle of the mesh which is looked at.
 
     Attributes:
-        kind: ``BOX``, ``HULL``, ``SPHERE``, ``CAPSULE``, ``CYLINDER`` or ``MESH``, shape (n,).
-        radius: of a sphere, capsule or cylinder [m], shape (n,).
+        kind: ``BOX``, ``HULL``, ``SPHERE``, ``CAPSULE``, ``CYLINDER``, ``ELLIPSOID`` or ``MESH``, shape (n,).
+        radius: of a sphere, capsule or cylinder, the least one of curvature of an ellipsoid [m], shape (n,).
         half: half edge lengths of the bounding box along the shape's axes [m], shape (n, 3).
         centre: of that box in the shape's frame [m], shape (n, 3).
         half_length: of the axis of a capsule (without caps) or cylinder [m], shape (n,).
@@ -81,7 +81,7 @@ def shape_table(shapes: Sequence[SolidShape]) -> ShapeTable:
     """Return the table of some shapes, in their order; the single triangles of meshes follow.
 
     Args:
-        shapes: boxes, spheres, capsules, cylinders, polytopes and meshes; no half-space, which has no extent.
+        shapes: boxes, spheres, capsules, cylinders, ellipsoids, polytopes and meshes; no half-space, which has no extent.
     """
     meshes = [shape for shape in shapes if isinstance(shape, TriangleMesh)]
     n = len(shapes) + len(meshes)
@@ -105,6 +105,9 @@ def shape_table(shapes: Sequence[SolidShape]) -> ShapeTable:
             kind[i] = CAPSULE if isinstance(shape, Capsule) else CYLINDER
             radius[i], half_length[i] = shape.radius, 0.5 * shape.length
             half[i] = shape.radius, shape.radius, 0.5 * shape.length + cap
+        elif isinstance(shape, Ellipsoid):
+            kind[i], half[i] = ELLIPSOID, shape.radii
+            radius[i] = shape.radii.min() ** 2 / shape.radii.max()
         elif isinstance(shape, Polytope):
             kind[i], polytope = HULL, shape
             lower, upper = shape.vertices.min(axis=0), shape.vertices.max(axis=0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.description import Box, Capsule, Cylinder, HeightField, Mesh, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere
 from humanoid_model.height_field import grid_triangles
 from humanoid_model.optional_library import optional_library
 from humanoid_sim.detection.mesh_hull import stored_of_mesh
@@ -36,7 +36,7 @@ def solids_of(shape: Shape) -> list[SolidShape]:
         if shape.collision == "convex_decomposition":
             return list(_convex_parts(shape.path, tuple(shape.scale.tolist()), shape.path.stat().st_mtime_ns))
         return [Polytope.of_shape(shape)]
-    assert isinstance(shape, (Box, Sphere, Capsule, Cylinder))
+    assert isinstance(shape, (Box, Sphere, Capsule, Cylinder, Ellipsoid))
     return [shape]
 
 

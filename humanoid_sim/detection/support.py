@@ -9,7 +9,7 @@ import numpy as np
 
 from humanoid_model.compiling import uncounted
 from humanoid_sim.detection.pair_records import Pose
-from humanoid_sim.detection.shape_table import BOX, CAPSULE, CYLINDER, SPHERE, ShapeTable
+from humanoid_sim.detection.shape_table import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, ShapeTable
 
 _CLIMB_FROM = 24
 """A hull with more vertices is climbed from neighbour to neighbour instead of looked through."""
@@ -17,8 +17,12 @@ _CLIMB_FROM = 24
 
 @uncounted()
 def core_radius(table: ShapeTable, s: int) -> float:
-    """Thickness around the core of a shape: a sphere's core is a point, a capsule's its axis [m]."""
-    if table.kind[s] == SPHERE or table.kind[s] == CAPSULE:
+    """Thickness around the core of a shape: a sphere's core is a point, a capsule's its axis [m].
+
+    A smooth convex body is a core with a ball of its least radius of curvature rolled around it (Schneider, Convex
+    Bodies, 3.2): an ellipsoid too is known with its thickness, and penetrates without losing its curvature.
+    """
+    if table.kind[s] == SPHERE or table.kind[s] == CAPSULE or table.kind[s] == ELLIPSOID:
         return float(table.radius[s])
     return 0.0
 
@@ -40,6 +44,15 @@ def support(table: ShapeTable, s: int, x: float, y: float, z: float) -> tuple[fl
         if across == 0.0:
             return 0.0, 0.0, end
         return table.radius[s] * x / across, table.radius[s] * y / across, end
+    if kind == ELLIPSOID:
+        half, radius = table.half[s], table.radius[s]
+        length = math.sqrt(x * x + y * y + z * z)
+        if length == 0.0:
+            return half[0] - radius, 0.0, 0.0
+        x, y, z = x / length, y / length, z / length
+        u, v, w = half[0] * x, half[1] * y, half[2] * z
+        reach = math.sqrt(u * u + v * v + w * w)
+        return half[0] * u / reach - radius * x, half[1] * v / reach - radius * y, half[2] * w / reach - radius * z
     first = table.vertex_start[s]
     count = table.vertex_start[s + 1] - first
     vertices = table.vertices

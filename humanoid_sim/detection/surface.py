@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_model.description import Box, Capsule, Cylinder, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from humanoid_sim.detection.polytope import Polytope
 from humanoid_sim.detection.shape_table import SolidShape
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
@@ -15,7 +15,7 @@ _SECTIONS = 32
 
 
 def surface_mesh(solid: SolidShape) -> TriangleMesh:
-    """Return the surface of a solid: exact of a box, hull or mesh, approximate of a sphere, capsule or cylinder."""
+    """Return the surface of a solid: exact of a box, hull or mesh, approximate of a round one."""
     if isinstance(solid, TriangleMesh):
         return solid
     if isinstance(solid, (Box, Polytope)):
@@ -31,6 +31,9 @@ def surface_mesh(solid: SolidShape) -> TriangleMesh:
         mesh = trimesh.creation.icosphere(subdivisions=3, radius=solid.radius)
     elif isinstance(solid, Cylinder):
         mesh = trimesh.creation.cylinder(solid.radius, solid.length, sections=_SECTIONS)
+    elif isinstance(solid, Ellipsoid):
+        mesh = trimesh.creation.icosphere(subdivisions=3)
+        mesh.apply_scale(solid.radii)
     else:
         assert isinstance(solid, Capsule)
         mesh = trimesh.creation.capsule(solid.length, solid.radius, count=(_SECTIONS // 2, _SECTIONS))

@@ -8,7 +8,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from humanoid_model.description import Box, Capsule, Cylinder, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import Curve, Panel, curve
 
@@ -50,12 +50,15 @@ def _surface_points(shape: Shape) -> NDArray[np.float64] | None:
     if isinstance(shape, Cylinder):
         rings = [np.column_stack([shape.radius * circle, np.full(16, s * 0.5 * shape.length)]) for s in (-1, 1)]
         return np.vstack(rings)
-    if isinstance(shape, (Sphere, Capsule)):
+    if isinstance(shape, (Sphere, Capsule, Ellipsoid)):
+        radius = 1.0 if isinstance(shape, Ellipsoid) else shape.radius
         ball = [
-            shape.radius * np.column_stack([np.cos(e) * circle, np.full(16, np.sin(e))])
+            radius * np.column_stack([np.cos(e) * circle, np.full(16, np.sin(e))])
             for e in np.linspace(-0.5 * np.pi, 0.5 * np.pi, 9)
         ]
         ball_points = np.vstack(ball)
+        if isinstance(shape, Ellipsoid):
+            return ball_points * shape.radii
         if isinstance(shape, Sphere):
             return ball_points
         half = np.array([0.0, 0.0, 0.5 * shape.length])

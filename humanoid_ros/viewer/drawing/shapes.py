@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 import viser
 
-from humanoid_model.description import Box, Capsule, Cylinder, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 from humanoid_model.shape_triangles import Triangles, textured_mesh, triangles
 
 
@@ -68,7 +68,7 @@ def add_shape(
         name,
         mesh.vertices,
         mesh.faces,
-        flat_shading=not isinstance(shape, Capsule),
+        flat_shading=not isinstance(shape, (Capsule, Ellipsoid)),
         side="double" if isinstance(shape, Triangles) else "front",
         **common,
     )

@@ -13,7 +13,7 @@ import pytest
 
 from humanoid_kinematics import load_mechanism
 from humanoid_model import InputError, RobotWarning, SceneError, load_scene
-from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, Sphere
 from humanoid_model.urdf import read_urdf
 from humanoid_sim import Simulation
 
@@ -132,10 +132,11 @@ def test_shapes_have_whole_sizes_and_lie_between_their_ends(tmp_path):
     geoms = (
         '<geom type="box" size="1 2 3"/><geom type="sphere" size="0.5"/><geom type="cylinder" size="0.1 0.4"/>'
         '<geom type="capsule" size="0.1" fromto="1 0 0 1 2 0"/><geom type="plane" size="1 1 1" zaxis="1 0 0"/>'
-        '<geom type="box" size="0.1 0.2" fromto="0 0 0 0 0 3"/>'
+        '<geom type="box" size="0.1 0.2" fromto="0 0 0 0 0 3"/><geom type="ellipsoid" size="1 2 3"/>'
+        '<geom type="ellipsoid" size="0.1" fromto="0 0 0 0 0 3"/>'
     )
     bodies = load_scene(written(tmp_path, geoms)).bodies
-    box, sphere, cylinder, capsule, plane, beam = (body.geometries[0] for body in bodies)
+    box, sphere, cylinder, capsule, plane, beam, egg, lens = (body.geometries[0] for body in bodies)
     assert isinstance(box.shape, Box)
     assert box.shape.size.tolist() == [2, 4, 6]
     assert sphere.shape == Sphere(0.5)
@@ -145,8 +146,37 @@ def test_shapes_have_whole_sizes_and_lie_between_their_ends(tmp_path):
     np.testing.assert_allclose(np.abs(capsule.placement.rotation[:, 2]), [0, 1, 0], atol=1e-12)
     assert plane.shape == HalfSpace()
     np.testing.assert_allclose(plane.placement.rotation[:, 2], [1, 0, 0], atol=1e-12)
-    assert beam.shape.size.tolist() == [0.2, 0.4, 3.0]
+    assert beam.shape.size.tolist() == [0.2, 0.2, 3.0]  # MuJoCo 4.0: one size beside fromto
     np.testing.assert_allclose(beam.placement.translation, [0, 0, 1.5])
+    assert isinstance(egg.shape, Ellipsoid)
+    assert egg.shape.radii.tolist() == [1, 2, 3]
+    assert lens.shape.radii.tolist() == [0.1, 0.1, 1.5]
+
+
+@pytest.mark.parametrize("ground", ["plane", "box"])
+def test_an_ellipsoid_rocks_and_rolls_as_its_curvature_says(ground, tmp_path):
+    """On its flat side it rocks like a pendulum: w^2 = g (a^2 / c - c) / ((a^2 + c^2) / 5 + c^2) about its long y axis."""
+    a, c = 0.1, 0.06
+    world = f'<geom name="floor" type="{ground}" size="2 2 0.1" pos="0 0 {0 if ground == "plane" else -0.1}"/>'
+    world += f'<body name="egg" pos="0 0 {c}"><freejoint/><geom type="ellipsoid" size="{a} 0.15 {c}"/></body>'
+    simulation = Simulation(written(tmp_path, world), dt=5e-4)
+    egg = simulation.bodies["egg"]
+    lean = 0.03
+    height = np.hypot(a * np.sin(lean), c * np.cos(lean))
+    egg.set_state(pin.SE3(pin.rpy.rpyToMatrix(0, lean, 0), np.array([0, 0, height])), np.zeros(6))
+    crossings, before = [], lean
+    for _ in range(2400):
+        simulation.step()
+        at = egg.placement_world_body
+        now = pin.log3(at.rotation)[1]
+        if before < 0.0 <= now or now <= 0.0 < before:
+            crossings.append(simulation.time - simulation.dt * now / (now - before))
+        before = now
+        lowest = np.hypot(a * at.rotation[2, 0], c * at.rotation[2, 2])
+        assert at.translation[2] == pytest.approx(lowest, abs=2e-6)
+    frequency = np.sqrt(9.81 * (a * a / c - c) / ((a * a + c * c) / 5.0 + c * c))
+    assert np.diff(crossings).mean() == pytest.approx(np.pi / frequency, rel=3e-3)
+    assert abs(pin.log3(egg.placement_world_body.rotation)[[0, 2]]).max() < 1e-4
 
 
 def test_meshes_colours_view_and_defaults_are_those_of_the_files():
@@ -321,7 +351,9 @@ BALL = '<geom size="0.1"/>'
     [
         ("<body>", "", "scene.xml:5: not well-formed XML"),
         (f'<body name="a">{BALL}</body><body name="a"/>', "", ":4: <body name='a'>: a second body is called 'a'. Give"),
-        ('<geom type="ellipsoid" size="1 2 3"/>', "", ":4: <geom type='ellipsoid'>: is of type ellipsoid. Use plane"),
+        ('<geom type="sdf" size="1 2 3"/>', "", ":4: <geom type='sdf'>: is of type sdf. Use plane"),
+        ('<geom type="ellipsoid" size="1 2"/>', "", ":4: <geom type='ellipsoid'>: size is '1 2'. Give 3 half sizes"),
+        ('<geom type="ellipsoid" size="1 2 0"/>', "", ":4: <geom type='ellipsoid'>: size is '1 2 0'. Give more than 0"),
         ('<geom type="box" size="1 2"/>', "", ":4: <geom type='box'>: size is '1 2'. Give 3 half sizes [m]"),
         ('<geom size="-1"/>', "", ":4: <geom>: size is '-1'. Give more than 0"),
         ('<geom size="nan"/>', "", ":4: <geom>: attribute 'size' is 'nan': nan is not finite"),

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial import ConvexHull
 
-from humanoid_model.description import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from humanoid_sim.detection.contact_points import ContactPoints, PointTable
 from humanoid_sim.detection.half_space import (
     SLOTS_PER_FEATURE,
@@ -70,13 +70,19 @@ def lowest(shape: Shape, R: np.ndarray) -> float:
         return -shape.radius
     if isinstance(shape, Capsule):
         return -(shape.radius + 0.5 * shape.length * abs(down[2]))
+    if isinstance(shape, Ellipsoid):
+        return -float(np.linalg.norm(down * shape.radii))
     assert isinstance(shape, Cylinder)
     return -(shape.radius * np.hypot(down[0], down[1]) + 0.5 * shape.length * abs(down[2]))
 
 
 @pytest.mark.parametrize(
-    "shape", [Box(np.array([0.3, 0.2, 0.1])), Sphere(0.1), Capsule(0.05, 0.2), Cylinder(0.05, 0.2)]
-)
+    "shape",
+    [
+        Box(np.array([0.3, 0.2, 0.1])), Sphere(0.1), Capsule(0.05, 0.2), Cylinder(0.05, 0.2),
+        Ellipsoid(np.array([0.3, 0.1, 0.03])),
+    ],
+)  # fmt: skip
 def test_lowest_point_is_found_in_any_attitude(shape: Shape) -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -85,6 +91,18 @@ def test_lowest_point_is_found_in_any_attitude(shape: Shape) -> None:
         positions, gaps, _ = contacts(shape, placement, margin=2.0)
         assert gaps.min() == pytest.approx(1.0, abs=1e-12)
         assert_allclose(positions[:, 2], gaps, atol=1e-12)
+
+
+def test_an_ellipsoid_touches_where_its_surface_is_level() -> None:
+    rng, radii = np.random.default_rng(1), np.array([0.3, 0.1, 0.03])
+    for _ in range(50):
+        R = pin.Quaternion(rng.normal(size=4)).normalized().matrix()
+        place = pin.SE3(R, np.array([0.1, 0.2, 0.4]))
+        positions, _, _ = contacts(Ellipsoid(radii), place, margin=1.0)
+        local = R.T @ (positions[0] - place.translation)
+        assert np.sum((local / radii) ** 2) == pytest.approx(1.0)
+        slope = R @ (local / radii**2)
+        assert_allclose(slope / np.linalg.norm(slope), [0, 0, -1], atol=1e-12)
 
 
 def test_flat_shapes_rest_on_four_points() -> None:
