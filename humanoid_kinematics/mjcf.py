@@ -51,6 +51,8 @@ def _mechanism(text: str, source: str, folder: Path) -> Mechanism:
         raise document.top.fail("has no body in its <worldbody>", "Add the mechanism's bodies")
     loops, laws = read_equalities(document, world)
     actuators = read_actuators(document, world)
+    for element in document.top.all("tendon"):
+        document.note_all(element)
     robot = build_tree(document.name, world.children, world, document, actuators, loops=loops)
     frames = {name: configuration(robot, frame) for name, frame in read_keyframes(document, world).items()}
     robot = dataclasses.replace(robot, postures={**robot.postures, **frames})

@@ -16,6 +16,7 @@ from humanoid_model.description import Geometry
 from humanoid_model.errors import InputError
 from humanoid_model.loop_closure import LoopClosure
 from humanoid_model.robot import Robot
+from humanoid_model.tendon import Tendon
 from humanoid_model.value_equality import ValueEquality
 
 #: Gravity of a scene that names none, m/s^2.
@@ -182,6 +183,7 @@ class Scene(ValueEquality):
         surfaces: faces that a planner may use.
         rules: properties of pairs; of several rules that match a pair the last one that says something counts.
         loops: what is held together, by the names of bodies in the scene; robots have their own besides.
+        tendons: by the names of bodies and joints in the scene.
         gravity: (3,) m/s^2.
         time_step: s.
         self_collision: whether links of one robot may touch each other.
@@ -196,6 +198,7 @@ class Scene(ValueEquality):
     surfaces: tuple[Surface, ...] = ()
     rules: tuple[PairRule, ...] = ()
     loops: tuple[LoopClosure, ...] = ()
+    tendons: tuple[Tendon, ...] = ()
     gravity: np.ndarray = field(default_factory=lambda: np.array(STANDARD_GRAVITY))
     time_step: float = DEFAULT_TIME_STEP
     self_collision: bool = False
@@ -272,7 +275,7 @@ def _default_posture(robot: Robot) -> str:
 
 
 def without(scene: Scene, name: str) -> Scene:
-    """Return a scene without one robot or body; its surfaces, loops and properties of pairs that name it go with it.
+    """Return a scene without one robot or body; its surfaces, loops, tendons and properties of pairs that name it go with it.
 
     Raises:
         InputError: the scene has none of that name.
@@ -289,6 +292,7 @@ def without(scene: Scene, name: str) -> Scene:
         surfaces=tuple(surface for surface in scene.surfaces if stays(surface.body)),
         rules=tuple(rule for rule in scene.rules if stays(rule.first) and stays(rule.second)),
         loops=tuple(loop for loop in scene.loops if stays(loop.link_a) and stays(loop.link_b)),
+        tendons=tuple(tendon for tendon in scene.tendons if not tendon.holds(name)),
     )
 
 

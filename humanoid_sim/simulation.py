@@ -16,6 +16,7 @@ from tqdm import tqdm
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
+from humanoid_sim.actuation.tendon_forces import TendonForces
 from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.dynamics.tree_energy import moved_inertias
 from humanoid_sim.dynamics.tree_motion import move_tree
@@ -105,6 +106,8 @@ class Simulation(Readings):
         super().__init__(make_stepping(setup))
         self.method = self.stepping.method
         self.modules = Modules()
+        if self.scene.tendons:
+            self.modules.add(TendonForces(self.scene.tendons), self)
         self.sensors = Sensors(self)
         self.robots = ByName(
             "robot",

@@ -16,6 +16,7 @@ from humanoid_model.input_file import read_text
 from humanoid_model.loop_closure import LoopClosure
 from humanoid_model.mjcf.bodies import MjcfBody, MjcfGeom, read_bodies, read_friction
 from humanoid_model.mjcf.document import MjcfDocument
+from humanoid_model.mjcf.tendons import read_tendons
 from humanoid_model.mjcf.tree import (
     WORLD,
     JointLaw,
@@ -31,7 +32,7 @@ from humanoid_model.xml_element import XmlElement
 _TIME_STEP = 0.002
 _FIELD_OF_VIEW = 45.0
 _NOTHING_MECHANICAL = ("visual", "statistic", "size", "custom", "asset", "default", "compiler")
-_READ = ("option", "worldbody", "contact", "equality", "actuator", "keyframe")
+_READ = ("option", "worldbody", "contact", "equality", "actuator", "tendon", "keyframe")
 
 
 def read_scene_mjcf(path: Path) -> Scene:
@@ -69,7 +70,7 @@ class _Builder:
         document, top = self.document, self.document.top
         for child in top.children:
             if child.tag not in (*_READ, *_NOTHING_MECHANICAL):
-                if child.tag in ("tendon", "deformable", "extension"):
+                if child.tag in ("deformable", "extension"):
                     raise child.fail("is not read", "Leave it out")
                 document.note_all(child)
         loops, laws = read_equalities(document, self.world)
@@ -94,6 +95,7 @@ class _Builder:
             self.bodies.append(_fixed(WORLD, (), pin.SE3.Identity()))
         gravity, time_step = self.options()
         self.add_rules(top)
+        tendons = read_tendons(document, self.world, self.names)
         camera, lights = self.view()
         document.warn()
         return Scene(
@@ -102,6 +104,7 @@ class _Builder:
             bodies=tuple(self.bodies),
             rules=tuple(self.rules),
             loops=tuple(self.loop(loop) for loop in loops),
+            tendons=tendons,
             gravity=gravity,
             time_step=time_step,
             self_collision=any(

@@ -25,7 +25,7 @@ WORLD = "world"
 """Name of the link that doesn't move."""
 _X = np.array([1.0, 0.0, 0.0])
 _ACTUATOR = (
-    "joint", "gear", "kp", "kv", "ctrlrange", "ctrllimited", "forcerange", "forcelimited", "gaintype", "biastype",
+    "joint", "tendon", "gear", "kp", "kv", "ctrlrange", "ctrllimited", "forcerange", "forcelimited", "gaintype", "biastype",
     "gainprm", "biasprm", "dyntype",
 )  # fmt: skip
 
@@ -225,9 +225,10 @@ def read_actuators(document: MjcfDocument, world: MjcfBody) -> dict[str, dict[st
     found: dict[str, dict[str, float]] = {}
     for given in (child for group in document.top.all("actuator") for child in group.children):
         element = document.of_class(given, "main")
-        gains = _gains(element)
+        if "tendon" in element.attributes:  # read with the tendons
+            continue
         joint = element.attributes.get("joint", "")
-        if gains is None or not joint or joint in found:
+        if _gains(element) is None or not joint or joint in found:
             document.note_all(given)
             continue
         if joint not in kinds:
@@ -235,19 +236,28 @@ def read_actuators(document: MjcfDocument, world: MjcfBody) -> dict[str, dict[st
         if kinds[joint].type not in ("hinge", "slide"):
             document.note_all(given)
             continue
-        document.note(element, _ACTUATOR)
-        gear = _words(element, "gear", "1")[0]
-        gain, stiffness, damping = gains
-        effort = _largest(document, element, "forcerange", "forcelimited")
-        if element.tag in ("motor", "general") and stiffness == 0.0:
-            effort = min(effort, abs(gain) * _largest(document, element, "ctrlrange", "ctrllimited"))
-        effort *= abs(gear)
-        own = kinds[joint].element
-        effort = min(effort, _largest(document, own, "actuatorfrcrange", "actuatorfrclimited"))
-        found[joint] = {"stiffness": stiffness * gear**2, "damping": damping * gear**2}
+        drive = read_drive(document, element)
+        assert drive is not None
+        stiffness, damping, effort = drive
+        effort = min(effort, _largest(document, kinds[joint].element, "actuatorfrcrange", "actuatorfrclimited"))
+        found[joint] = {"stiffness": stiffness, "damping": damping}
         if math.isfinite(effort):
             found[joint]["effort"] = effort
     return found
+
+
+def read_drive(document: MjcfDocument, element: XmlElement) -> tuple[float, float, float] | None:
+    """Stiffness, damping and largest effort behind the gear of a motor or servo; None for other actuators."""
+    gains = _gains(element)
+    if gains is None:
+        return None
+    document.note(element, _ACTUATOR)
+    gear = _words(element, "gear", "1")[0]
+    gain, stiffness, damping = gains
+    effort = _largest(document, element, "forcerange", "forcelimited")
+    if element.tag in ("motor", "general") and stiffness == 0.0:
+        effort = min(effort, abs(gain) * _largest(document, element, "ctrlrange", "ctrllimited"))
+    return stiffness * gear**2, damping * gear**2, effort * abs(gear)
 
 
 def _gains(element: XmlElement) -> tuple[float, float, float] | None:
@@ -279,23 +289,29 @@ def _words(element: XmlElement, name: str, otherwise: str) -> list[float]:
 
 def _largest(document: MjcfDocument, element: XmlElement, attribute: str, switch: str) -> float:
     """Return the larger end of a range, infinite where it isn't in force."""
-    limited = element.attributes.get(switch, "auto")
-    if limited == "false" or attribute not in element.attributes or (limited == "auto" and not document.autolimits):
-        return math.inf
-    low, high = element.numbers(attribute, 2)
+    low, high = read_limits(document, element, attribute, switch)
     if low != -high:
         document.note(element, element.attributes.keys() - {attribute})
     return float(max(abs(low), abs(high)))
 
 
-def read_equalities(document: MjcfDocument, world: MjcfBody) -> tuple[list[LoopClosure], list[JointLaw]]:
-    """Return what holds bodies, by their names, together, and joints that follow others.
-
-    Where MuJoCo takes the second body's end from the reference configuration, so does this.
+def read_limits(document: MjcfDocument, element: XmlElement, attribute: str, switch: str) -> tuple[float, float]:
+    """Return a range, infinite where it isn't in force.
 
     Raises:
-        InputError: an equality that the stack has no word for, or an unknown name.
+        InputError: its ends are in the wrong order.
     """
+    limited = element.attributes.get(switch, "auto")
+    if limited == "false" or attribute not in element.attributes or (limited == "auto" and not document.autolimits):
+        return -math.inf, math.inf
+    low, high = element.numbers(attribute, 2)
+    if low >= high:
+        raise element.fail(f"{attribute} is '{element.attributes[attribute]}'", "Give the lower end first")
+    return float(low), float(high)
+
+
+def reference_places(world: MjcfBody) -> tuple[dict[str, pin.SE3], dict[str, tuple[str, pin.SE3]]]:
+    """Return where the file places the bodies, and of each site its body and its placement in that."""
     places: dict[str, pin.SE3] = {WORLD: pin.SE3.Identity()}
     sites = {site: (WORLD, place) for site, place in world.sites.items()}
 
@@ -306,6 +322,18 @@ def read_equalities(document: MjcfDocument, world: MjcfBody) -> tuple[list[LoopC
             put(child, places[child.name])
 
     put(world, pin.SE3.Identity())
+    return places, sites
+
+
+def read_equalities(document: MjcfDocument, world: MjcfBody) -> tuple[list[LoopClosure], list[JointLaw]]:
+    """Return what holds bodies, by their names, together, and joints that follow others.
+
+    Where MuJoCo takes the second body's end from the reference configuration, so does this.
+
+    Raises:
+        InputError: an equality that the stack has no word for, or an unknown name.
+    """
+    places, sites = reference_places(world)
     kinds = {joint.name: joint for body in world.walk() for joint in body.joints}
     loops: list[LoopClosure] = []
     laws: list[JointLaw] = []

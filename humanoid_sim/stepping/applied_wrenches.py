@@ -64,13 +64,24 @@ class AppliedWrenches:
                 f"duration is {duration}", element="duration", remedy="Give a positive time in seconds"
             )
         steps = max(round(duration / self._stepper.settings.dt), 1)
+        self.add_to_joint(joint, local, force + torque, step_count + steps - 1)
+
+    def add_to_joint(self, joint: int, point: list[float], wrench: list[float], last_step: int) -> None:
+        """Let a wrench act from the next step on.
+
+        Args:
+            joint: whose body it acts on, not 0.
+            point: where the force acts, in the joint frame [m].
+            wrench: force [N] and torque [N m] in the world.
+            last_step: number of the last step in which it acts.
+        """
         pushes = self._stepper.pushes
         i = int(pushes.counts[0])
         if i == len(pushes.joints):
             pushes = self._stepper.grow_pushes()
         pushes.joints[i] = joint
-        pushes.values[i] = local + force + torque
-        pushes.last_steps[i] = step_count + steps - 1
+        pushes.values[i] = point + wrench
+        pushes.last_steps[i] = last_step
         pushes.counts[0] = i + 1
 
     def forget_last(self) -> None:

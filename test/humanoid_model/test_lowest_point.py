@@ -46,6 +46,7 @@ SHAPES = {
         coal.Capsule(0.1, 0.5),
         np.vstack([on_sphere(0.1) + UP, on_sphere(0.1) - UP]),
     ),
+    "ellipsoid": (coal.Ellipsoid(0.2, 0.1, 0.05), on_sphere(1.0) * (0.2, 0.1, 0.05)),
     "mesh": mesh(),
 }
 

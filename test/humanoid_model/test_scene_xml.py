@@ -161,6 +161,7 @@ EVERYTHING_XML = """\
     <Sphere radius="0.5"/>
     <Cylinder radius="0.1" length="2"/>
     <Capsule radius="0.2" length="3"/>
+    <Ellipsoid x="0.1" y="0.2" z="0.3"/>
     <Mesh id="m"><File>shape.wrl</File><Scale x="1" y="2" z="3"/></Mesh>
   </Body>
   <Body id="ball"><Mass>10</Mass><Sphere radius="0.5"/></Body>
@@ -202,6 +203,7 @@ bodies:
       - {sphere: 0.5}
       - {cylinder: [0.1, 2]}
       - {capsule: [0.2, 3]}
+      - {ellipsoid: [0.1, 0.2, 0.3]}
       - {name: m, mesh: shape.wrl, scale: [1, 2, 3]}
   ball: {mass: 10, shapes: [{sphere: 0.5}]}
 surfaces:

@@ -45,6 +45,7 @@ bodies:
       - {sphere: 0.5}
       - {cylinder: [0.1, 2]}
       - {capsule: [0.2, 3]}
+      - {ellipsoid: [0.1, 0.2, 0.3]}
       - {mesh: shape.wrl, scale: [1, 2, 3]}
   ball: {mass: 1e1, shapes: [{sphere: 0.5}]}
 surfaces:

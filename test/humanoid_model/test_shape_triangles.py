@@ -8,7 +8,7 @@ import pytest
 import trimesh
 
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.description import Box, Capsule, Cylinder, Mesh, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere
 from humanoid_model.errors import InputError
 from humanoid_model.shape_triangles import Triangles, bounds, read_mesh
 
@@ -37,6 +37,7 @@ def test_bad_mesh_is_refused_by_name(tmp_path: Path, name: str, text: str | None
         (Sphere(0.3), [0.3, 0.3, 0.3]),
         (Cylinder(0.1, 0.8), [0.1, 0.1, 0.4]),
         (Capsule(0.1, 0.8), [0.1, 0.1, 0.5]),
+        (Ellipsoid(np.array([0.1, 0.2, 0.3])), [0.1, 0.2, 0.3]),
         (Triangles(np.vstack([-np.eye(3), np.eye(3)]), np.array([[0, 1, 2]])), [1, 1, 1]),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from fixtures.scene_files import TETRAHEDRON_WRL
 from numpy.testing import assert_allclose
 
-from humanoid_model.description import Box, Capsule, Cylinder, Geometry, HalfSpace, Mesh, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Geometry, HalfSpace, Mesh, Shape, Sphere
 from humanoid_model.uniform_body import uniform_inertia
 
 
@@ -45,6 +45,7 @@ def capsule_moments(radius: float, length: float, mass: float) -> list[float]:
         (Sphere(0.5), [0.3, 0.3, 0.3]),
         (Cylinder(0.5, 2.0), [3 * (0.25 / 4 + 4 / 12), 3 * (0.25 / 4 + 4 / 12), 3 * 0.125]),
         (Capsule(0.5, 2.0), capsule_moments(0.5, 2.0, 3.0)),
+        (Ellipsoid(np.array([1.0, 2.0, 3.0])), [3 / 5 * 13, 3 / 5 * 10, 3 / 5 * 5]),
     ],
 )
 def test_one_shape(shape: Shape, moments: list[float]) -> None:

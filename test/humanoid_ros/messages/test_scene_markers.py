@@ -55,6 +55,7 @@ def markers(shape: Shape, *, moves: bool) -> list[Marker]:
         (Box(np.array([1.0, 2.0, 3.0])), [Marker.CUBE], [1.0, 2.0, 3.0]),
         (Sphere(0.5), [Marker.SPHERE], [1.0, 1.0, 1.0]),
         (Cylinder(0.5, 2.0), [Marker.CYLINDER], [1.0, 1.0, 2.0]),
+        (Ellipsoid(np.array([0.5, 1.0, 1.5])), [Marker.SPHERE], [1.0, 2.0, 3.0]),
         (Capsule(0.5, 2.0), [Marker.CYLINDER, Marker.SPHERE, Marker.SPHERE], [1.0, 1.0, 2.0]),
         (Mesh(Path("/some/where/it is.stl"), np.array([2.0, 2.0, 2.0])), [Marker.MESH_RESOURCE], [2.0] * 3),
     ],
