@@ -275,7 +275,7 @@ def _default_posture(robot: Robot) -> str:
 
 
 def without(scene: Scene, name: str) -> Scene:
-    """Return a scene without one robot or body; its surfaces, loops, tendons and properties of pairs that name it go with it.
+    """Return a scene without one robot or body; what names it goes too: surfaces, loops, tendons, properties of pairs.
 
     Raises:
         InputError: the scene has none of that name.

@@ -238,8 +238,8 @@ class SceneBuilder:
         Args:
             kind: one of ``SHAPES``.
             fields: the kind with its size in metres: ``box`` x y z, ``sphere`` radius, ``ellipsoid`` three radii,
-                ``cylinder`` and ``capsule`` radius and length, ``mesh`` and ``height_field`` file or rule, ``grains`` kind; those of
-                ``SHAPE_FIELDS``; ``colour``, ``name``.
+                ``cylinder`` and ``capsule`` radius and length, ``mesh`` and ``height_field`` file or rule, ``grains``
+                kind; those of ``SHAPE_FIELDS``; ``colour``, ``name``.
             placement: of the shape in the body frame.
             where: the whole shape in the file.
 

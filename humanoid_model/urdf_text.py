@@ -26,7 +26,6 @@ from humanoid_model.resources import find_resource
 from humanoid_model.urdf import CONSTRAINTS
 from humanoid_model.xml_element import XmlElement
 
-
 BALL = "urdf/ball.obj"
 """A ball of radius 1, whose triangles lie up to 2 % of it inside."""
 

@@ -16,7 +16,6 @@ from tqdm import tqdm
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
-from humanoid_sim.actuation.tendon_forces import TendonForces
 from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.dynamics.tree_energy import moved_inertias
 from humanoid_sim.dynamics.tree_motion import move_tree
@@ -33,6 +32,7 @@ from humanoid_sim.world.sensors import Sensors
 from humanoid_sim.world.servos import Servos
 from humanoid_sim.world.simulated_body import SimulatedBody
 from humanoid_sim.world.simulated_robot import SimulatedRobot
+from humanoid_sim.world.tendon_forces import TendonForces
 from humanoid_sim.world.world import World
 
 if TYPE_CHECKING:

@@ -42,6 +42,9 @@ def motion(name: str, times: list[float]) -> list[list[float]]:
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)
+    mujoco.mj_forward(model, data)
+    for i in range(model.nu):  # servos on tendons hold the start, as here
+        data.ctrl[i] = data.actuator_length[i]
     found = []
     for time in times:
         while data.time < time - 5e-5:
@@ -53,6 +56,10 @@ def motion(name: str, times: list[float]) -> list[list[float]]:
 if __name__ == "__main__":
     oracles = {
         "bodies": {name: bodies(name) for name in ("arm", "pile", "pendulum")},
-        "motion": {"times": [0.5, 1.0, 2.0], "pendulum": motion("pendulum", [0.5, 1.0, 2.0])},
+        "motion": {
+            "times": [0.5, 1.0, 2.0],
+            "pendulum": motion("pendulum", [0.5, 1.0, 2.0]),
+            "tendons": motion("tendons", [0.5, 1.0, 2.0]),
+        },
     }
     (FOLDER.parent / "mjcf_oracles.json").write_text(json.dumps(oracles) + "\n")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Mapping
 
@@ -107,9 +108,7 @@ class _Reader:
             elif child.tag == "site":
                 name = child.attribute("site")
                 if name not in self.sites:
-                    raise child.fail(
-                        f"names the unknown site '{name}'", f"Sites are {', '.join(self.sites) or 'none'}"
-                    )
+                    raise child.fail(f"names the unknown site '{name}'", f"Sites are {', '.join(self.sites) or 'none'}")
                 body, place = self.sites[name]
                 own = "" if body == WORLD else self.names[body]
                 parts[-1][1].append(TendonPoint(own, np.array(place.translation)))
@@ -146,5 +145,5 @@ class _Reader:
         for divisor, points in tendon.branches:
             places = [self.places[body].act(place.translation) for body, place in
                       (self.sites[next(sites)] for _ in points)]  # fmt: skip
-            length += sum(math.dist(a, b) for a, b in zip(places, places[1:], strict=False)) / divisor
+            length += sum(math.dist(a, b) for a, b in itertools.pairwise(places)) / divisor
         return length, length

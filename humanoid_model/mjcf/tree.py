@@ -25,8 +25,8 @@ WORLD = "world"
 """Name of the link that doesn't move."""
 _X = np.array([1.0, 0.0, 0.0])
 _ACTUATOR = (
-    "joint", "tendon", "gear", "kp", "kv", "ctrlrange", "ctrllimited", "forcerange", "forcelimited", "gaintype", "biastype",
-    "gainprm", "biasprm", "dyntype",
+    "joint", "tendon", "gear", "kp", "kv", "ctrlrange", "ctrllimited", "forcerange", "forcelimited", "gaintype",
+    "biastype", "gainprm", "biasprm", "dyntype",
 )  # fmt: skip
 
 

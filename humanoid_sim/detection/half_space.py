@@ -2,8 +2,8 @@
 """Contact points of shapes on half-spaces: the floor, walls, slopes.
 
 What a convex shape can touch a plane with is known beforehand: the vertices of a box or of a mesh, the centre
-of a sphere, the two cap centres of a capsule, the rims of a cylinder, an ellipsoid, the corners of a robot's sole. These
-features are tested in one compiled loop.
+of a sphere, the two cap centres of a capsule, the rims of a cylinder, an ellipsoid, the corners of a robot's
+sole. These features are tested in one compiled loop.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Feature:
         centre: in the shape's frame [m], shape (3,).
         radius: of the ball around the centre, of the rim, or of a ball around an ellipsoid [m].
         axis: unit normal of the rim in the shape's frame; zero for a point, a ball or an ellipsoid, shape (3,).
-        ellipsoid: matrix M of the points x with (x - centre) M^-1 (x - centre) <= 1 [m^2], zero for others, shape (3, 3).
+        ellipsoid: M, where its points x obey (x - centre) M^-1 (x - centre) <= 1 [m^2]; zero for others, shape (3, 3).
     """
 
     centre: NDArray[np.float64]

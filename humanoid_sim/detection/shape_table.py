@@ -81,7 +81,7 @@ def shape_table(shapes: Sequence[SolidShape]) -> ShapeTable:
     """Return the table of some shapes, in their order; the single triangles of meshes follow.
 
     Args:
-        shapes: boxes, spheres, capsules, cylinders, ellipsoids, polytopes and meshes; no half-space, which has no extent.
+        shapes: primitives, polytopes and meshes; no half-space, which has no extent.
     """
     meshes = [shape for shape in shapes if isinstance(shape, TriangleMesh)]
     n = len(shapes) + len(meshes)

@@ -155,7 +155,7 @@ def test_shapes_have_whole_sizes_and_lie_between_their_ends(tmp_path):
 
 @pytest.mark.parametrize("ground", ["plane", "box"])
 def test_an_ellipsoid_rocks_and_rolls_as_its_curvature_says(ground, tmp_path):
-    """On its flat side it rocks like a pendulum: w^2 = g (a^2 / c - c) / ((a^2 + c^2) / 5 + c^2) about its long y axis."""
+    """On its flat side it rocks about y like a pendulum, w^2 = g (a^2 / c - c) / ((a^2 + c^2) / 5 + c^2)."""
     a, c = 0.1, 0.06
     world = f'<geom name="floor" type="{ground}" size="2 2 0.1" pos="0 0 {0 if ground == "plane" else -0.1}"/>'
     world += f'<body name="egg" pos="0 0 {c}"><freejoint/><geom type="ellipsoid" size="{a} 0.15 {c}"/></body>'
@@ -344,6 +344,8 @@ def test_nothing_is_warned_of_in_files_that_are_read_whole():
 
 
 BALL = '<geom size="0.1"/>'
+HINGE = f'<body name="b"><joint name="j"/>{BALL}</body>'
+FIXED, COEF = '<fixed name="t"', '<joint joint="j" coef="1"/>'
 
 
 @pytest.mark.parametrize(
@@ -376,7 +378,31 @@ BALL = '<geom size="0.1"/>'
         ("<composite/>", "", ":4: <composite>: is not read. Save the model from MuJoCo"),
         ("<gem/>", "", ":4: <gem>: unknown element in <worldbody>. Known: body"),
         (f'<body name="a/b"><freejoint/>{BALL}</body>', "", ":4: <body name='a/b'>: the name holds /. Use letters"),
-        (BALL, "<tendon/>", ":2: <tendon>: is not read. Leave it out"),
+        (BALL, "<deformable/>", ":2: <deformable>: is not read. Leave it out"),
+        *(
+            (f'<site name="a"/>{HINGE}', f"<tendon>{tendon}</tendon>{rest}", told)
+            for tendon, rest, told in (
+                ("<fixed/>", "", ":2: <fixed>: has no joint. Give it joints with their coef"),
+                ('<fixed><joint joint="k" coef="1"/></fixed>', "", ":2: <joint>: names the unknown joint 'k'. Joints"),
+                ('<fixed><joint joint="j"/></fixed>', "", ":2: <joint>: attribute 'coef' is missing"),
+                ('<cable/>', "", ":2: <cable>: is no tendon. Use fixed and spatial ones"),
+                ('<spatial><site site="a"/></spatial>', "", ":2: <spatial>: has a branch of 1 sites. Give each"),
+                ('<spatial><site site="c"/></spatial>', "", ":2: <site>: names the unknown site 'c'. Sites are a"),
+                ('<spatial><site site="a"/><geom geom="g"/></spatial>', "", ":2: <geom>: wraps the tendon around a"),
+                ('<spatial><pulley divisor="0"/></spatial>', "", ":2: <pulley>: divisor is 0. Give more than 0"),
+                (f'{FIXED} stiffness="-1">{COEF}</fixed>', "", ":2: <fixed name='t'>: stiffness is -1. Give 0 or more"),
+                (f'{FIXED} range="2 1">{COEF}</fixed>', "", ":2: <fixed name='t'>: range is '2 1'. Give the lower"),
+                (
+                    f'{FIXED} stiffness="1" springlength="2 1">{COEF}</fixed>', "",
+                    ":2: <fixed name='t'>: springlength is '2 1'. Give one length, or two, the shorter first",
+                ),
+                (f"{FIXED}>{COEF}</fixed>" * 2, "", ":2: <fixed name='t'>: a second tendon is called 't'"),
+                (
+                    f"{FIXED}>{COEF}</fixed>", '<actuator><motor tendon="no"/></actuator>',
+                    ":2: <motor>: names the unknown tendon 'no'. Tendons are t",
+                ),
+            )
+        ),
         (BALL, '<include file="no.xml"/>', ":2: <include>: there is no file"),
         (BALL, '<option timestep="0"/>', ":2: <option>: timestep is 0. Give more than 0 [s]"),
         (BALL, '<keyframe><key qpos="1 2"/></keyframe>', ":2: <key>: attribute 'qpos' is '1 2', 2 values"),

@@ -18,6 +18,7 @@ from humanoid_model.description import (
     Box,
     Capsule,
     Cylinder,
+    Ellipsoid,
     Geometry,
     HalfSpace,
     Mesh,

@@ -111,7 +111,8 @@ def test_ellipsoids_touch_where_their_normals_are_opposite(gap: float, thin: flo
         p_b = rng.normal(size=3)
         p_a = p_b + out_b + gap * n - out_a
         nearest = Nearest(np.zeros(3), np.zeros(3), np.zeros(3))
-        assert convex_distance(table, 0, 1, Pose(R_a, p_a), Pose(R_b, p_b), 1.0, nearest) == pytest.approx(gap, abs=1e-9)
+        found = convex_distance(table, 0, 1, Pose(R_a, p_a), Pose(R_b, p_b), 1.0, nearest)
+        assert found == pytest.approx(gap, abs=1e-9)
         assert_allclose(nearest.normal, n, atol=1e-5)
         assert_allclose(nearest.on_a, p_a + out_a, atol=5e-6)
         assert_allclose(nearest.on_b, p_b + out_b, atol=5e-6)
