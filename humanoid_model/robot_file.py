@@ -59,6 +59,7 @@ _AT_MOTOR = {
 }
 """What may be given at the motor instead of the joint, and the power of the gear ratio between them."""
 _NOISE_KEYS = ("deviation", "bias", "bias_walk", "resolution", "time_constant", "latency")
+_PIXEL_NOISE_KEYS = ("deviation", "bias", "resolution")
 
 
 @dataclass(frozen=True)
@@ -339,10 +340,17 @@ class _Reader:
             if kind != "force_torque":
                 raise values["gain"].fail(f"a sensor of type {kind} has no gain", "Leave it out")
             gain = self.read_gain(values["gain"])
-        for key in ("noise",) if kind == "camera" else ("field_of_view", "size"):
-            if key in values:
+        for key in ("field_of_view", "size"):
+            if key in values and kind != "camera":
                 raise values[key].fail(f"a sensor of type {kind} has no {key}", "Leave it out")
-        noise = self.read_noises(values["noise"], SENSOR_QUANTITIES[kind], 3) if "noise" in values else {}
+        noise: dict[str, Noise] = {}
+        if kind == "camera" and "noise" in values:
+            noise = {
+                key: self.read_noise(value, 3 if key == "colour" else 1, _PIXEL_NOISE_KEYS)
+                for key, value in values["noise"].mapping(SENSOR_QUANTITIES[kind]).items()
+            }
+        elif "noise" in values:
+            noise = self.read_noises(values["noise"], SENSOR_QUANTITIES[kind], 3)
         sensor = Sensor(name, kind, link, read_placement(values), gain, noise)
         if "field_of_view" in values:
             angle = values["field_of_view"].number()
@@ -368,8 +376,8 @@ class _Reader:
     def read_noises(self, node: YamlNode, quantities: tuple[str, ...], axes: int) -> dict[str, Noise]:
         return {key: self.read_noise(value, axes) for key, value in node.mapping(quantities).items()}
 
-    def read_noise(self, node: YamlNode, axes: int) -> Noise:
-        values = node.mapping(_NOISE_KEYS)
+    def read_noise(self, node: YamlNode, axes: int, keys: tuple[str, ...] = _NOISE_KEYS) -> Noise:
+        values = node.mapping(keys)
         numbers: dict[str, float] = {}
         for key in ("deviation", "bias_walk", "resolution", "time_constant"):
             if key in values:

@@ -16,12 +16,12 @@ _OPTICAL = pin.SE3(np.diag([1.0, -1.0, -1.0]), np.zeros(3))
 """From a camera's optical frame to the axes of :class:`~humanoid_model.camera.Camera`."""
 #: Kinds of sensors.
 SENSOR_TYPES = ("imu", "force_torque", "camera")
-#: What each kind of sensor measures, three numbers each, but for pictures; rotations disturb an orientation in the
-#: sensor's own axes.
+#: What each kind of sensor measures, three numbers each, but for a camera's pixels: a colour in levels of 0..255, one
+#: distance [m] and its inverse [1/m]. Rotations disturb an orientation in the sensor's own axes.
 SENSOR_QUANTITIES = {
     "imu": ("orientation", "angular_velocity", "linear_acceleration"),
     "force_torque": ("force", "torque"),
-    "camera": (),
+    "camera": ("colour", "depth", "inverse_depth"),
 }
 #: What the encoder of a joint measures.
 ENCODER_QUANTITIES = ("position", "velocity")
@@ -31,8 +31,9 @@ ENCODER_QUANTITIES = ("position", "velocity")
 class Noise:
     """How a measurement differs from what is measured (specification 000 section 20.2, requirement R5).
 
-    The signal passes a first-order low-pass filter, gets bias and noise, is rounded, and comes late. All numbers are
-    in the unit of what is measured: rad, rad/s, m/s^2, N, N m; zero leaves the part out.
+    The signal passes a first-order low-pass filter, gets bias and noise, is rounded, and comes late; pixels of a
+    camera have bias, noise and rounding alone. All numbers are in the unit of what is measured: rad, rad/s, m/s^2, N,
+    N m; zero leaves the part out.
 
     Attributes:
         deviation: standard deviation of white Gaussian noise, drawn afresh for each sample and axis.

@@ -15,6 +15,7 @@ from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, Noise
 from humanoid_sim.module import Module
 from humanoid_sim.sensing.force_sensor import ForceSensor
 from humanoid_sim.sensing.noisy_orientation import NoisyOrientation, OrientationState
+from humanoid_sim.sensing.noisy_picture import check_picture_noises, noisy_colours, noisy_distances
 from humanoid_sim.sensing.noisy_signal import NoisySignal, SignalState, per_axis
 from humanoid_sim.world.sensors import ImuReading
 
@@ -96,6 +97,9 @@ class NoisySensors(Module):
             for sensor in simulated.robot.sensors.values():
                 if sensor.type == "force_torque":
                     self._force_sensors[name, sensor.name] = ForceSensor(sensor.gain)
+                if sensor.type == "camera":
+                    check_picture_noises(sensor.noise)
+                    continue
                 for quantity in SENSOR_QUANTITIES[sensor.type]:
                     noise, key = sensor.noise.get(quantity, Noise()), (name, sensor.name, quantity)
                     if quantity == "orientation":
@@ -178,6 +182,32 @@ class NoisySensors(Module):
             self._reading(robot, sensor, "linear_acceleration"),
         )
 
+    def image(self, robot: str, sensor: str) -> NDArray[np.uint8]:
+        """Take the picture of a camera now, with noise; asked for again at the same time, it is the same.
+
+        Returns:
+            Red, green and blue, shape (height, width, 3).
+
+        Raises:
+            InputError: there is no robot or no camera of that name, or a mesh can't be read.
+        """
+        simulated = self._attached().robots[robot]
+        picture = simulated.image(sensor)
+        return noisy_colours(picture, simulated.robot.sensors[sensor].noise, self._pixels(robot, sensor, "colour"))
+
+    def depth_image(self, robot: str, sensor: str) -> NDArray[np.float64]:
+        """Measure distances with a camera now, see :meth:`image`.
+
+        Returns:
+            Along the optical axis, infinite where nothing is or was measured [m], shape (height, width).
+
+        Raises:
+            InputError: as of :meth:`image`.
+        """
+        simulated = self._attached().robots[robot]
+        distances, _ = simulated.depth_image(sensor)
+        return noisy_distances(distances, simulated.robot.sensors[sensor].noise, self._pixels(robot, sensor, "depth"))
+
     def joint_positions(self, robot: str) -> NDArray[np.float64]:
         """Return positions of ``joint_names`` as the encoders tell them [rad or m], shape (n,).
 
@@ -235,8 +265,12 @@ class NoisySensors(Module):
             )
         return self._readings[key].copy()
 
-    def _generator(self, key: _Key) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence([self._seed, *"/".join(key).encode()]))
+    def _generator(self, key: _Key, *step: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence([self._seed, *"/".join(key).encode(), *step]))
+
+    def _pixels(self, robot: str, sensor: str, quantity: str) -> np.random.Generator:
+        """Return what draws for a picture of this time: pictures are taken when asked for, not at a rate."""
+        return self._generator((robot, sensor, quantity), 256 + self._attached().step_count)  # no byte of a name
 
     def _measure(self, simulation: Simulation) -> None:
         self._due = simulation.step_count + self._interval

@@ -251,8 +251,17 @@ MALFORMED = {
     "half a pixel": (
         "sensors:\n  s: {type: camera, link: b, size: [320, 0.5]}", 2, "sensors.s.size", "is 320 x 0.5", "whole",
     ),
-    "noise of a camera": (
-        "sensors:\n  s: {type: camera, link: b, noise: {}}", 2, "sensors.s.noise", "camera has no noise", "Leave",
+    "filter of a camera": (
+        "sensors:\n  s: {type: camera, link: b, noise: {colour: {latency: 1}}}",
+        2, "sensors.s.noise.colour.latency", "unknown key", "deviation, bias, resolution",
+    ),
+    "noise of nothing that a camera sees": (
+        "sensors:\n  s: {type: camera, link: b, noise: {force: {}}}",
+        2, "sensors.s.noise.force", "unknown key", "colour, depth, inverse_depth",
+    ),
+    "three biases of a distance": (
+        "sensors:\n  s: {type: camera, link: b, noise: {depth: {bias: [1, 2, 3]}}}",
+        2, "sensors.s.noise.depth.bias", "holds 3 values", "1 number",
     ),
     "size of an imu": (
         "sensors:\n  s: {type: imu, link: b, size: [1, 1]}", 2, "sensors.s.size", "imu has no size", "Leave it out",

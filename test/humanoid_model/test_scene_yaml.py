@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from humanoid_model.contact import SurfaceForm
 from humanoid_model.convex_polygon import polygon_area
-from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, Sphere
 from humanoid_model.errors import InputError, RobotError, SceneError
 from humanoid_model.scene import DEFAULT_TIME_STEP, PairRule, Scene
 from humanoid_model.scene_yaml import read_scene_yaml
@@ -92,6 +92,7 @@ def test_everything_that_a_file_can_say(folder: Path) -> None:
         Sphere(0.5),
         Cylinder(0.1, 2.0),
         Capsule(0.2, 3.0),
+        Ellipsoid(np.array([0.1, 0.2, 0.3])),
         Mesh(folder.resolve() / "shape.wrl", np.array([1.0, 2.0, 3.0])),
     ]
     assert thing.geometries[0].name == "a"

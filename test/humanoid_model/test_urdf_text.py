@@ -10,8 +10,9 @@ from fixtures.random_urdf import random_urdf
 
 from humanoid_kinematics import load_mechanism
 from humanoid_model import RobotError, load_robot
-from humanoid_model.description import Geometry, HalfSpace, Link
+from humanoid_model.description import Ellipsoid, Geometry, HalfSpace, Link
 from humanoid_model.loop_closure import KINDS, LoopClosure
+from humanoid_model.shape_triangles import bounds, triangles
 from humanoid_model.urdf import read_urdf
 from humanoid_model.urdf_text import urdf_text
 
@@ -64,6 +65,19 @@ def test_random_trees_with_loops_of_every_kind_read_back():
         )
         description = dataclasses.replace(description, loops=loops)
         assert_same(description, read_urdf(urdf_text(description)))
+
+
+def test_an_ellipsoid_is_a_stretched_ball():
+    description = load_robot("five_bar").description
+    egg = Geometry("egg", Ellipsoid(np.array([0.1, 0.2, 0.3])), pin.SE3.Identity(), np.ones(4))
+    text = urdf_text(dataclasses.replace(description, links={**description.links, "base": Link("base", None, (egg,))}))
+    (drawn,) = read_urdf(text).links["base"].visuals
+    np.testing.assert_allclose(bounds(drawn.shape), [[-0.1, -0.2, -0.3], [0.1, 0.2, 0.3]], atol=1e-6)
+    mesh = triangles(drawn.shape)
+    centres = mesh.vertices[mesh.faces].mean(axis=1) / [0.1, 0.2, 0.3]
+    assert np.linalg.norm(centres, axis=1).min() > 0.98
+    normals = np.cross(*np.diff(mesh.vertices[mesh.faces], axis=1).swapaxes(0, 1))
+    assert (np.einsum("ij,ij->i", normals, centres) > 0.0).all()
 
 
 def test_what_urdf_has_no_word_for_is_refused():

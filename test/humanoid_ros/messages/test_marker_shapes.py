@@ -12,7 +12,7 @@ rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from geometry_msgs.msg import Vector3  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
-from humanoid_model.description import Box, Cylinder, Shape, Sphere  # noqa: E402
+from humanoid_model.description import Box, Cylinder, Ellipsoid, Shape, Sphere  # noqa: E402
 from humanoid_ros.messages.marker_shapes import take_obstacles  # noqa: E402
 
 
@@ -28,6 +28,9 @@ def test_obstacles_are_shapes_in_the_world_that_come_move_and_go() -> None:
     crate = marker(1, Marker.CUBE, 0.1, 0.2, 0.3, ns="store")
     crate.pose.position.z, crate.pose.orientation.w, crate.pose.orientation.z = 0.5, 0.0, 2.0  # made a unit one
     assert take_obstacles(MarkerArray(markers=[ball, post, crate]), obstacles, "world") == []
+    egg = marker(1, Marker.SPHERE, 0.2, 0.4, 0.6, ns="egg")
+    assert take_obstacles(MarkerArray(markers=[egg]), eggs := {}, "world") == []
+    assert eggs["egg/1"][0] == Ellipsoid(np.array([0.1, 0.2, 0.3]))
     kinds = {name: type(shape) for name, (shape, _) in obstacles.items()}
     assert kinds == {"room/1": Sphere, "room/2": Cylinder, "store/1": Box}
     assert obstacles["room/1"][0].radius == 0.2
