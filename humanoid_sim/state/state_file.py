@@ -28,7 +28,7 @@ VERSION = 5
 def scene_fingerprint(simulation: Simulation) -> str:
     """Return what tells whether two simulations are of the same mechanical system: SHA-256 in hexadecimal digits.
 
-    Names, tree, inertias, gravity, loops, soles, shapes, rules of pairs and the time step count; colours, camera and
+    Names, tree, inertias, gravity, loops, tendons, soles, shapes, rules of pairs and the time step count; colours, camera and
     the place of files don't.
     """
     model, scene = simulation.world.model, simulation.scene
@@ -64,7 +64,7 @@ def scene_fingerprint(simulation: Simulation) -> str:
     ]
     loops = [(placed.name, placed.robot.mimics, placed.robot.springs) for placed in scene.robots], scene.closures()
     soles = [(body, sole.vertices, sole.S) for body, sole in simulation.soles.items()]
-    return fingerprint((joints, bodies, coordinates, loops, soles, scene.rules, simulation.dt))
+    return fingerprint((joints, bodies, coordinates, loops, soles, scene.rules, simulation.dt, *scene.tendons))
 
 
 def _shape(shape: Shape) -> object:

@@ -12,6 +12,7 @@ from humanoid_model import InputError, load_scene
 from humanoid_model.scene import without
 from humanoid_model.tendon import Tendon, TendonPoint
 from humanoid_sim import Simulation
+from humanoid_sim.state.state_file import read_state, write_state
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCENE = FIXTURES / "mjcf" / "tendons.xml"
@@ -136,6 +137,22 @@ def test_what_is_too_stiff_is_refused_with_the_step_that_does(tmp_path):
     simulation = hung(tmp_path, 'stiffness="4e6" springlength="1"', dt=0.95e-3)
     simulation.run(1.0)
     assert height(simulation) == pytest.approx(2.0, abs=1e-5)
+
+
+def test_a_state_file_knows_the_tendons_and_their_commands(tmp_path):
+    simulation, path = Simulation(SCENE), tmp_path / "state"
+    simulation.modules["tendons"].set_length("rope", 0.8)
+    simulation.run(0.05)
+    write_state(simulation, path)
+    simulation.run(0.05)
+    again = Simulation(SCENE)
+    read_state(again, path)
+    again.run(0.05)
+    np.testing.assert_array_equal(again.q, simulation.q)
+    scene = load_scene(SCENE)
+    stiffer = dataclasses.replace(scene.tendons[0], stiffness=30.0)
+    with pytest.raises(InputError, match="scene"):
+        read_state(Simulation(dataclasses.replace(scene, tendons=(stiffer, *scene.tendons[1:]))), path)
 
 
 def test_what_carries_a_tendon_takes_it_along(tmp_path):
