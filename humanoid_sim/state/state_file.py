@@ -28,8 +28,8 @@ VERSION = 5
 def scene_fingerprint(simulation: Simulation) -> str:
     """Return what tells whether two simulations are of the same mechanical system: SHA-256 in hexadecimal digits.
 
-    Names, tree, inertias, gravity, loops, tendons, soles, shapes, rules of pairs and the time step count; colours, camera and
-    the place of files don't.
+    Names, tree, inertias, gravity, loops, tendons, soles, shapes, rules of pairs and the time step count; colours,
+    camera and the place of files don't.
     """
     model, scene = simulation.world.model, simulation.scene
     joints = [

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """MuJoCo models load with their loops; what moves is where Pinocchio's own reader puts it."""
 
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from humanoid_kinematics import load_mechanism
-from humanoid_model import RobotError
+from humanoid_model import RobotError, RobotWarning
 from humanoid_model.errors import MissingLibraryError
 from humanoid_model.loop_closure import KINDS
 
@@ -122,3 +124,8 @@ def test_what_is_not_read_is_refused(text, told, tmp_path):
 def test_sdf_is_refused_with_a_way_out():
     with pytest.raises(MissingLibraryError, match=r"x.sdf: Pinocchio is built without sdformat.*Convert it to URDF"):
         load_mechanism("x.sdf")
+
+
+def test_tendons_are_warned_of_for_mechanisms_have_no_forces():
+    with pytest.warns(RobotWarning, match=r"<tendon>: the element is not read"):
+        load_mechanism(Path(__file__).parents[1] / "fixtures" / "mjcf" / "tendons.xml")

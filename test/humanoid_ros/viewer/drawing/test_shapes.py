@@ -11,7 +11,7 @@ import trimesh
 import viser
 from PIL import Image
 
-from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, Sphere
 from humanoid_model.errors import InputError
 from humanoid_model.shape_triangles import Triangles, read_mesh
 from humanoid_ros.viewer.drawing.shapes import add_shape, wxyz
@@ -59,6 +59,14 @@ def test_capsule_is_centred_and_capped(page: Page) -> None:
     assert isinstance(node, viser.MeshHandle)
     np.testing.assert_allclose(node.vertices.min(axis=0), [-0.1, -0.1, -0.4], atol=1e-3)
     np.testing.assert_allclose(node.vertices.max(axis=0), [0.1, 0.1, 0.4], atol=1e-3)
+
+
+def test_an_ellipsoid_has_its_radii(page: Page) -> None:
+    node = add_shape(page.server.scene, "/e", Ellipsoid(np.array([0.1, 0.2, 0.3])), pin.SE3.Identity(), GREY)
+    assert isinstance(node, viser.MeshHandle)
+    np.testing.assert_allclose(node.vertices.max(axis=0), [0.1, 0.2, 0.3], atol=2e-3)
+    np.testing.assert_allclose(np.linalg.norm(node.vertices / [0.1, 0.2, 0.3], axis=1), 1.0, atol=1e-6)
+    assert not node.flat_shading
 
 
 def test_half_space_is_a_square_at_height_zero_that_faces_up(page: Page) -> None:
