@@ -101,6 +101,7 @@ class TendonForces:
         self._ahead = np.where(free, 0.5 * simulation.dt, 0.0)
         self._measure(simulation)
         self._target[:] = self.lengths
+        self._start_mobility = self._mobility(simulation.q)
         self._check_time_step(simulation)
 
     def _joint(self, simulation: Any, tendon: Tendon, name: str) -> int:
@@ -127,7 +128,7 @@ class TendonForces:
 
     def _check_time_step(self, simulation: Any) -> None:
         r"""Refuse :math:`(\delta t^2 K + \delta t D) J M^{-1} J^T \ge 2` at the start: such steps are unstable."""
-        dt, mobility = simulation.dt, self._mobility(simulation.q)
+        dt, mobility = simulation.dt, self._start_mobility
         stiffness, damping = self._stiffness + self._gains[:, 0], self._damping + self._gains[:, 1]
         for i, tendon in enumerate(self._tendons.values()):
             a, b = 0.5 * stiffness[i] * mobility[i], 0.5 * damping[i] * mobility[i]
@@ -195,8 +196,11 @@ class TendonForces:
         """Add what pushes tendons back that are beyond their limits."""
         time = max(LIMIT_TIME, 2.0 * simulation.dt)
         side, limit = np.where(low, 1.0, -1.0), np.where(low, self._limits[:, 0], self._limits[:, 1])
-        depth = side * (limit - self.lengths)
-        push = (depth / time**2 - 2.0 * side * rates / time) / self._mobility(simulation.q)
+        depth = np.maximum(side * (limit - self.lengths), 0.0)
+        # where a tendon can hardly change its length, the inertia behind it has no bound: at most that of the start
+        mobility = np.maximum(self._mobility(simulation.q), self._start_mobility)
+        inertia = np.divide(1.0, mobility, out=np.zeros_like(mobility), where=mobility > 0.0)
+        push = inertia * (depth / time**2 - 2.0 * side * rates / time)
         self.forces += np.where(depth > 0.0, side * np.maximum(push, 0.0), 0.0)
 
     def _measure(self, simulation: Any) -> None:

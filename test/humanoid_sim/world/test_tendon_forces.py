@@ -88,6 +88,24 @@ def test_joints_stop_where_their_tendon_is_shortest_or_longest(coefficient, limi
     assert simulation.robots["lift"].q[0] == pytest.approx(-0.05 - G * 0.02**2, abs=1e-6)
 
 
+def test_a_limit_holds_where_nothing_can_give_way(tmp_path):
+    """A rope between two walls that is too long, and one along a bar that points away from where it is tied."""
+    world = (
+        '<site name="a"/><site name="b" pos="1 0 0"/><body name="bar" pos="0 0 2"><joint name="j" axis="0 1 0"/>'
+        '<geom type="capsule" fromto="0 0 0 0 0 -1" size="0.05"/><site name="end" pos="0 0 -1"/></body>'
+        '<site name="above" pos="0 0 2.5"/>'
+    )
+    ropes = (
+        '<spatial range="0 0.5"><site site="a"/><site site="b"/></spatial>'
+        '<spatial range="0 1.4"><site site="above"/><site site="end"/></spatial>'
+    )
+    simulation = Simulation(written(tmp_path, world, ropes))
+    with np.errstate(all="raise"):
+        simulation.run(1.0)
+    assert np.isfinite(simulation.q).all()
+    assert simulation.modules["tendons"].forces[0] == 0.0
+
+
 TWO_WHEELS = "".join(
     f'<body name="w{i}" pos="{i} 0 1"><joint name="j{i}" axis="0 1 0"/>'
     f'<geom type="cylinder" size="0.2 0.02" mass="1" euler="90 0 0"/></body>'
