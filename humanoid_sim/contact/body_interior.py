@@ -142,8 +142,12 @@ def body_interior(
             for r in range(0, n, 3):
                 x[r] += _BACK * math.sqrt(gap)
                 y[r] += _BACK * math.sqrt(gap)
+        size = 0.0
         for r in range(n):
             trial[r] = x[r] / P[r] if P[r] > 0.0 else 0.0
+            size += abs(x[r]) + abs(y[r])
+        if not math.isfinite(size):  # rounding has led out of a cone
+            break
         operator_velocity(operator, v_free, trial, v)
         residual = block_natural_map(diagonal, v_free, starts, kinds, mu, parents, trial, v)
         stalled += 1

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import counted, uncounted
+from humanoid_model.compiling import uncounted
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.alart_curnier_global import contact_derivatives, contact_function
 from humanoid_sim.contact.block_nsgs import CONTACT, block_natural_map, law_residuals
@@ -57,6 +57,8 @@ class BodyGraph(NamedTuple):
         starts: first of the neighbours of each body that are left when it is eliminated, shape (bodies + 1,), by order.
         neighbours: these, shape (any,).
         blocks: work space, shape (blocks, 6, 6).
+        twists: likewise, shape (bodies, 6).
+        room: likewise, shape (3, 6, 6).
     """
 
     inertias: np.ndarray
@@ -66,15 +68,17 @@ class BodyGraph(NamedTuple):
     starts: np.ndarray
     neighbours: np.ndarray
     blocks: np.ndarray
+    twists: np.ndarray
+    room: np.ndarray
 
 
 class Linearised(NamedTuple):
     r"""The contacts' laws near their forces, :math:`\psi + A d + B (v(d) + \epsilon d)`.
 
     Attributes:
-        A: derivatives with respect to the forces, shape (m, 3, 3).
+        A: derivatives with respect to the forces, then E = A + B C, shape (m, 3, 3).
         B: derivatives with respect to the velocities, shape (m, 3, 3).
-        E_inverse: of A + B C, shape (m, 3, 3).
+        E_inverse: of E, shape (m, 3, 3).
         S: the same times B, shape (m, 3, 3).
         shifts: what the contacts yield, :math:`\epsilon`, shape (m,).
         is_open: whether B is zero, shape (m,).
@@ -148,10 +152,12 @@ def order_elimination(
     return count
 
 
-@counted()
-def invert_block(D: np.ndarray) -> bool:
-    """Invert a 6 x 6 block in place by Gauss and Jordan with pivots on its rows; False where it is singular."""
-    swaps = np.empty(6, dtype=np.int64)
+@uncounted()
+def invert_block(D: np.ndarray, swaps: np.ndarray) -> bool:
+    """Invert a 6 x 6 block in place by Gauss and Jordan with pivots on its rows; False where it is singular.
+
+    Work space is ``swaps``, shape (6,).
+    """
     for c in range(6):
         pivot = c
         for r in range(c + 1, 6):
@@ -174,43 +180,43 @@ def invert_block(D: np.ndarray) -> bool:
                 for j in range(6):
                     D[r, j] -= factor * D[c, j]
     for c in range(5, -1, -1):
-        pivot = swaps[c]
+        pivot = int(swaps[c])
         if pivot != c:
             for r in range(6):
                 D[r, c], D[r, pivot] = D[r, pivot], D[r, c]
     return True
 
 
-@apart(error_model="numpy")
+@uncounted()
 def _factor(graph: BodyGraph) -> bool:
     """Eliminate bodies from ``graph.blocks`` in place; False where the system is singular.
 
     What is left on the diagonal is inverted; blocks beside it stay as they are when their body is eliminated.
     """
     blocks, place, order, starts, neighbours = graph.blocks, graph.place, graph.order, graph.starts, graph.neighbours
-    factor = np.empty((6, 6))
+    factor = graph.room[0]
     for step in range(order.size):
         k = order[step]
         D = blocks[place[k, k]]
-        if not invert_block(D):
+        if not invert_block(D, graph.room[1, 0]):
             return False
         for x in range(starts[step], starts[step + 1]):
             i = neighbours[x]
             below = blocks[place[i, k]]
             for r in range(6):
+                b_0, b_1, b_2 = below[r, 0], below[r, 1], below[r, 2]
+                b_3, b_4, b_5 = below[r, 3], below[r, 4], below[r, 5]
                 for s in range(6):
-                    factor[r, s] = 0.0
-                for t in range(6):
-                    value = below[r, t]
-                    for s in range(6):
-                        factor[r, s] += value * D[t, s]
+                    first = b_0 * D[0, s] + b_1 * D[1, s] + b_2 * D[2, s]
+                    factor[r, s] = first + (b_3 * D[3, s] + b_4 * D[4, s] + b_5 * D[5, s])
             for y in range(starts[step], starts[step + 1]):
                 right, target = blocks[place[k, neighbours[y]]], blocks[place[i, neighbours[y]]]
                 for r in range(6):
-                    for t in range(6):
-                        value = factor[r, t]
-                        for s in range(6):
-                            target[r, s] -= value * right[t, s]
+                    b_0, b_1, b_2 = factor[r, 0], factor[r, 1], factor[r, 2]
+                    b_3, b_4, b_5 = factor[r, 3], factor[r, 4], factor[r, 5]
+                    for s in range(6):
+                        first = b_0 * right[0, s] + b_1 * right[1, s] + b_2 * right[2, s]
+                        target[r, s] -= first + (b_3 * right[3, s] + b_4 * right[4, s] + b_5 * right[5, s])
     return True
 
 
@@ -223,11 +229,11 @@ def _multiply(block: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
             y[r] += block[r, s] * x[s]
 
 
-@apart(error_model="numpy")
+@uncounted()
 def _substitute(graph: BodyGraph, w: np.ndarray) -> None:
     """Solve the system that :func:`_factor` has eliminated for w, shape (bodies, 6), in place."""
     blocks, place, order, starts, neighbours = graph.blocks, graph.place, graph.order, graph.starts, graph.neighbours
-    own, part = np.empty(6), np.empty(6)
+    own, part = graph.room[0, 0], graph.room[0, 1]
     for step in range(order.size):
         k = order[step]
         _multiply(blocks[place[k, k]], w[k], own)
@@ -247,7 +253,7 @@ def _substitute(graph: BodyGraph, w: np.ndarray) -> None:
             w[k, r] = own[r]
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def factor_system(sides: np.ndarray, graph: BodyGraph, laws: Linearised) -> bool:
     """Write the system of the bodies, see the module, and eliminate it; False where it is singular.
 
@@ -258,7 +264,7 @@ def factor_system(sides: np.ndarray, graph: BodyGraph, laws: Linearised) -> bool
     """
     m, bodies = laws.A.shape[0], graph.order.size
     levers, place, blocks = graph.levers, graph.place, graph.blocks
-    S, SX = laws.S, np.empty((3, 6))
+    S, SX = laws.S, graph.room[0]
     for e in range(blocks.shape[0]):
         for r in range(6):
             for s in range(6):
@@ -269,23 +275,21 @@ def factor_system(sides: np.ndarray, graph: BodyGraph, laws: Linearised) -> bool
             if i < 0 or laws.is_open[c]:
                 continue
             for r in range(3):
+                s_0, s_1, s_2 = S[c, r, 0], S[c, r, 1], S[c, r, 2]
                 for x in range(6):
-                    SX[r, x] = 0.0
-                    for s in range(3):
-                        SX[r, x] += S[c, r, s] * levers[c, one, s, x]
+                    SX[r, x] = s_0 * levers[c, one, 0, x] + s_1 * levers[c, one, 1, x] + s_2 * levers[c, one, 2, x]
             for other in range(2):
                 j = sides[c, other]
                 if j >= 0:
                     target = blocks[place[j, i]]
-                    for r in range(3):
-                        for x in range(6):
-                            lever = levers[c, other, r, x]
-                            for y in range(6):
-                                target[x, y] += lever * SX[r, y]
+                    for x in range(6):
+                        l_0, l_1, l_2 = levers[c, other, 0, x], levers[c, other, 1, x], levers[c, other, 2, x]
+                        for y in range(6):
+                            target[x, y] += l_0 * SX[0, y] + l_1 * SX[1, y] + l_2 * SX[2, y]
     return _factor(graph)
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def solve_system(
     sides: np.ndarray, graph: BodyGraph, laws: Linearised, psi: np.ndarray, direction: np.ndarray
 ) -> bool:
@@ -303,7 +307,10 @@ def solve_system(
     """
     m, bodies = laws.A.shape[0], graph.order.size
     levers, S, E_inverse = graph.levers, laws.S, laws.E_inverse
-    w, part = np.zeros((bodies, 6)), np.empty(3)
+    w, part = graph.twists, graph.room[0, 0]
+    for i in range(bodies):
+        for x in range(6):
+            w[i, x] = 0.0
     for c in range(m):
         k = 3 * c
         for r in range(3):
@@ -334,7 +341,7 @@ def solve_system(
     return finite
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def _linearise(
     operator: BodyOperator, mu: np.ndarray, steps: np.ndarray, sizes: np.ndarray, f: np.ndarray, v: np.ndarray,
     shift: float, laws: Linearised,
@@ -351,7 +358,6 @@ def _linearise(
         shift: part of its own block that a contact yields.
         laws: receives them.
     """
-    E = np.empty((3, 3))
     for c in range(mu.size):
         k = 3 * c
         A, B = laws.A[c], laws.B[c]
@@ -365,8 +371,8 @@ def _linearise(
             continue
         for r in range(3):
             for s in range(3):
-                E[r, s] = A[r, s] + B[r, s] * (operator.compliance[k + s] + laws.shifts[c])
-        inverse(E, laws.E_inverse[c])
+                A[r, s] += B[r, s] * (operator.compliance[k + s] + laws.shifts[c])
+        inverse(A, laws.E_inverse[c])
         for r in range(3):
             for s in range(3):
                 laws.S[c, r, s] = 0.0

@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import counted
+from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.contact.block_nsgs import GOOD_RESIDUAL
 from humanoid_sim.contact.body_interior import body_interior
 from humanoid_sim.contact.body_newton import BodyGraph, body_newton, invert_block, order_elimination
-from humanoid_sim.contact.body_nsgs import body_nsgs
+from humanoid_sim.contact.body_nsgs import body_nsgs, sweep_bodies
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.delassus.body_operator import BodyOperator, count_responses, fill_body_operator
@@ -19,17 +19,25 @@ from humanoid_sim.stepping.constraints import FREE_BODIES
 from humanoid_sim.stepping.step_data import Step
 from humanoid_sim.stepping.step_settings import SolverSettings
 
-_NEWTON_ITERATIONS = (30, 20, 25)
-"""Of Newton's method from the forces of the last step, from those of interior points, and after each kick."""
+_LAST_ITERATIONS, _SWEPT_ITERATIONS = 20, 30
+"""Of Newton's method from the forces of the last step, and after sweeps from there or after interior points."""
 _ONLY_ITERATIONS = 40
 """Of Newton's method where there is one start."""
 _INTERIOR_ITERATIONS = 36
-_KICKS = (1e-3, 0.1)
+_SWEEPS = 5
+"""They lead away from zero forces and kinks: Newton's method then solves half of what it is stuck on without them."""
+_LEAST = 0.3
+"""Part of the mean normal force that each contact has at least before these sweeps."""
+_KICKS, _KICKED_ITERATIONS = (1e-3, 0.1), 35
 """Largest parts of themselves by which forces are changed, by turns, where Newton's method is stuck: it often ends at a
 kink along self-stresses that it leaves in no direction, and from nearby it passes."""
+_SPREAD, _SPREAD_SWEEPS, _SPREAD_ITERATIONS = 0.5, 12, 30
+"""After these kicks the forces of the last step, each contact's changed by the first at most, are swept again."""
+_SWEEPS_PER_ITERATION = 5
+"""A sweep takes as long as a fifth of an iteration of Newton's method."""
 _GOLDEN = 0.6180339887498949
 """Its multiples modulo 1 fill the range of a kick evenly, the same in every run."""
-_TURNS, _MOST_WORK = 50, 13_000
+_TURNS, _MOST_WORK = 50, 18_000
 """Starts, and iterations of all of them together times contacts: 4 ms."""
 _MANY = 120
 """With more contacts than this there is one start: sweeps do the rest, their number is bounded."""
@@ -95,7 +103,7 @@ def solve_by_bodies(step: Step, group: int, v_free: np.ndarray, f: np.ndarray, s
         if size > 0:
             graph = BodyGraph(
                 np.empty((count, 6, 6)), np.zeros((m, 2, 3, 6)), place, order, first_neighbours, neighbours,
-                np.empty((size, 6, 6)),
+                np.empty((size, 6, 6)), np.empty((count, 6)), np.empty((3, 6, 6)),
             )  # fmt: skip
             _fill_graph(step, begin, operator, settings.dt, graph)
             iterations += _solve_on_graph(operator, graph, v_free, mu, f, settings, v, residuals)
@@ -111,7 +119,7 @@ def _solve_on_graph(
     operator: BodyOperator, graph: BodyGraph, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray,
     settings: SolverSettings, v: np.ndarray, residuals: np.ndarray,
 ) -> int:  # fmt: skip
-    """Newton from the forces of the last step, then from interior points, then kicked from where it is stuck.
+    """Newton from the forces of the last step, from sweeps, from interior points, then kicked from where it is stuck.
 
     Args:
         operator: of the contacts.
@@ -128,21 +136,36 @@ def _solve_on_graph(
     """
     tolerance, deadline = settings.tolerance, settings.deadline
     most = min(settings.max_iterations, max(_MOST_WORK // mu.size, _ONLY_ITERATIONS))
-    best, best_residual = f.copy(), np.inf
+    last, best, best_residual = f.copy(), f.copy(), np.inf
+    least = _LEAST * last[::3].mean()
     clock = np.empty(2, dtype=np.int64)
     done, phase = 0, 0.0
     turns = _TURNS if mu.size <= _MANY else 1
     for turn in range(turns):
+        kick = (turn - 3) % 3
+        limit = _LAST_ITERATIONS if turns > 1 else _ONLY_ITERATIONS
         if turn == 1:
+            limit = _SWEPT_ITERATIONS
+            done += _sweep_from(operator, v_free, mu, f, last, least, _SWEEPS, v)
+        elif turn == 2:
             for r in range(f.size):
                 f[r] = 0.0
             limit = min(_INTERIOR_ITERATIONS, most - done)
             done += body_interior(operator, graph, v_free, mu, f, tolerance, limit, v, residuals, deadline)
-        elif turn > 1:
+            limit = _SWEPT_ITERATIONS
+        elif turn > 2 and kick < 2:
+            limit = _KICKED_ITERATIONS
             for r in range(f.size):
                 phase = (phase + _GOLDEN) % 1.0
-                f[r] *= 1.0 + _KICKS[turn % 2] * (2.0 * phase - 1.0)
-        limit = min(_NEWTON_ITERATIONS[min(turn, 2)] if turns > 1 else _ONLY_ITERATIONS, most - done)
+                f[r] *= 1.0 + _KICKS[kick] * (2.0 * phase - 1.0)
+        elif turn > 2:
+            limit = _SPREAD_ITERATIONS
+            for c in range(mu.size):
+                phase = (phase + _GOLDEN) % 1.0
+                for r in range(3 * c, 3 * c + 3):
+                    f[r] = last[r] * (1.0 + _SPREAD * (2.0 * phase - 1.0))
+            done += _sweep_from(operator, v_free, mu, f, f, least, _SPREAD_SWEEPS, v)
+        limit = min(limit, most - done)
         done += body_newton(operator, graph, v_free, mu, f, tolerance, limit, v, residuals, deadline)
         if residuals[0] < best_residual:
             best_residual = residuals[0]
@@ -153,6 +176,18 @@ def _solve_on_graph(
         copy_vector(best, f)
         body_nsgs(operator, v_free, mu, f, tolerance, 0, v, residuals, deadline)
     return done
+
+
+@uncounted()
+def _sweep_from(
+    operator: BodyOperator, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, start: np.ndarray, least: float,
+    sweeps: int, v: np.ndarray,
+) -> int:  # fmt: skip
+    """Sweep from forces ``start``, normal ones raised to the least, and return how many iterations these are worth."""
+    for r in range(f.size):
+        f[r] = start[r] if r % 3 > 0 else max(start[r], least)
+    sweep_bodies(operator, v_free, mu, f, sweeps, v)
+    return sweeps // _SWEEPS_PER_ITERATION
 
 
 @counted()
@@ -168,7 +203,7 @@ def _fill_graph(step: Step, begin: int, operator: BodyOperator, dt: float, graph
     """
     groups, rows, trees = step.groups, step.rows, step.model.trees
     known = np.zeros(graph.order.size, dtype=np.bool_)
-    own, turned = np.empty((6, 6)), np.empty((6, 6))
+    own, turned, swaps = np.empty((6, 6)), np.empty((6, 6)), np.empty(6)
     for c in range(operator.sides.shape[0]):
         for side in range(2):
             i = operator.sides[c, side]
@@ -199,7 +234,7 @@ def _fill_graph(step: Step, begin: int, operator: BodyOperator, dt: float, graph
                     if s < 3:
                         own[r, s] += dt * turned[r, 3 + (s + 1) % 3] * x[(s + 2) % 3]
                         own[r, s] -= dt * turned[r, 3 + (s + 2) % 3] * x[(s + 1) % 3]
-            invert_block(own)
+            invert_block(own, swaps)
             for r in range(6):
                 for s in range(6):
                     graph.inertias[i, r, s] = own[r, s]
