@@ -81,7 +81,7 @@ def test_mesh_resource_by_file_address(tmp_path: object) -> None:
     ("given", "complaint"),
     [
         (marker(Marker.CUBE, (float("nan"), 1.0, 1.0)), "nan"),
-        (marker(Marker.SPHERE, (0.4, 0.5, 0.4)), "no solid shape"),
+        (marker(Marker.CYLINDER, (0.4, 0.5, 0.4)), "no solid shape"),
         (marker(Marker.TEXT_VIEW_FACING, (1.0, 1.0, 1.0)), "no solid shape"),
         (marker(Marker.TRIANGLE_LIST, (1.0, 1.0, 1.0)), "0 points"),
         (
