@@ -7,6 +7,7 @@ The rules are those of ``validate_trajectory_msg``, ``goal_received_callback``, 
 
 from __future__ import annotations
 
+import bisect
 import signal
 import threading
 import time
@@ -51,7 +52,7 @@ class Controllers:
 
     Attributes:
         broken: rules that a trajectory broke.
-        topic: trajectories that came by the topic.
+        windows: trajectories that came by the topic, in the order in which they were sent, with the time of that [ns].
         goals: those that came as goals.
         rejects: whether goals are rejected.
         silent: whether the second controller tells its state no more.
@@ -64,7 +65,8 @@ class Controllers:
         from rclpy.executors import MultiThreadedExecutor
 
         self.broken: list[str] = []
-        self.topic: list[JointTrajectory] = []
+        self.windows: list[tuple[int, JointTrajectory]] = []
+        self.lock = threading.Lock()
         self.goals: list[JointTrajectory] = []
         self.rejects = self.silent = False
         self.cancelled: list[float] = []
@@ -96,6 +98,11 @@ class Controllers:
         self.stop = threading.Event()
         self.thread = threading.Thread(target=self.spin)
         self.thread.start()
+
+    @property
+    def topic(self) -> list[JointTrajectory]:
+        """Trajectories that came by the topic."""
+        return [message for _, message in self.windows]
 
     def spin(self) -> None:
         while not self.stop.is_set():
@@ -132,8 +139,9 @@ class Controllers:
             self.broken.append(f"ends with {message.points[-1].velocities}")
 
     def on_topic(self, message: JointTrajectory, info: dict[str, Any]) -> None:
-        self.topic.append(message)
-        # A busy machine may bring it late: what counts is when it was sent.
+        # A busy machine may bring it late, and after what was sent later: what counts is when it was sent.
+        with self.lock:
+            bisect.insort(self.windows, (info["source_timestamp"], message), key=lambda window: window[0])
         self.check(message, ["joint2"], info["source_timestamp"] * 1e-9)
 
     def on_goal(self, goal: FollowJointTrajectory.Goal) -> GoalResponse:
@@ -180,7 +188,7 @@ def served(start_bridge: Callable[..., Any]) -> Iterator[Controllers]:
 
 @pytest.fixture
 def controllers(served: Controllers) -> Iterator[Controllers]:
-    served.broken, served.topic, served.goals = [], [], []
+    served.broken, served.windows, served.goals = [], [], []
     served.rejects, served.silent, served.verdict, served.cancelled = False, False, None, []
     end = time.monotonic() + 60.0
     while not (answer := executed(served, 1.0, dry_run=True)).success:
@@ -217,6 +225,15 @@ def underway(controllers: Controllers, duration: float) -> tuple[Any, Any]:
     return handle, ended
 
 
+def last_window(controllers: Controllers, points: int) -> JointTrajectory:
+    """Wait until the last window has so many points; the result of a motion may come before what holds it."""
+    end = time.monotonic() + 30.0
+    while not controllers.topic or len(controllers.topic[-1].points) != points:
+        assert time.monotonic() < end, [len(window.points) for window in controllers.topic]
+        time.sleep(0.01)
+    return controllers.topic[-1]
+
+
 def answered(future: Any) -> Any:
     done = threading.Event()
     future.add_done_callback(lambda _: done.set())
@@ -240,8 +257,7 @@ def test_a_goal_that_is_rejected_starts_nothing(controllers: Controllers) -> Non
     assert (result.code, result.controller) == (Result.NO_CONTROLLER, "first")
     assert "rejected the goal" in result.message
     assert controllers.goals == []
-    hold = controllers.topic[-1].points
-    assert (len(hold), list(hold[0].positions)) == (1, [0.0])
+    assert list(last_window(controllers, 1).points[0].positions) == [0.0]
 
 
 def test_a_goal_that_is_aborted_tells_its_reason_and_holds_the_others(controllers: Controllers) -> None:
@@ -253,7 +269,7 @@ def test_a_goal_that_is_aborted_tells_its_reason_and_holds_the_others(controller
     result = answered(ended).result
     assert (result.code, result.controller) == (Result.CONTROLLER_LOST, "first")
     assert "Aborted due to path tolerance violation; held at once" in result.message
-    assert len(controllers.topic[-1].points) == 1
+    last_window(controllers, 1)
 
 
 def test_a_soft_stop_replaces_the_goal_whose_abortion_is_no_fault(controllers: Controllers) -> None:
