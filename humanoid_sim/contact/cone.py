@@ -22,10 +22,10 @@ _ROUNDING = 1e-10
 def project_on_cone(f_n: float, f_t1: float, f_t2: float, mu: float) -> tuple[float, float, float]:
     """Euclidean projection of one contact vector onto its Coulomb cone (specification 000 §10)."""
     norm_t = math.sqrt(f_t1 * f_t1 + f_t2 * f_t2)
+    if mu * norm_t <= -f_n:  # first: without friction and tangents the next condition holds for any pull
+        return 0.0, 0.0, 0.0
     if norm_t <= mu * f_n:
         return f_n, f_t1, f_t2
-    if mu * norm_t <= -f_n:
-        return 0.0, 0.0, 0.0
     n = (f_n + mu * norm_t) / (1.0 + mu * mu)
     scale = mu * n / norm_t
     return n, scale * f_t1, scale * f_t2

@@ -27,12 +27,13 @@ from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, BlockP
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
+from humanoid_sim.contact.scalars_as_contacts import scalars_as_contacts
 from humanoid_sim.dynamics.articulated_body import FAST
 
-_CHANGES = 10
-"""Sets of states that are tried before Gauss-Seidel has to do it."""
+_CHANGES = 5
+"""Sets of states that are tried before all rows are solved at once, and after it: most that take more cycle."""
 _CONTACT_ITERATIONS = 300
-"""Of the contacts alone, for each set of states: both starts of interior points, and sweeps after them."""
+"""Of the contacts alone, for each set of states, and of all rows: every start of Newton's method."""
 _CLOSE_ITERATIONS = 15
 _SHARE = 0.03
 """Of the tolerance, for the initial forces and for the contacts alone within their first iterations."""
@@ -41,9 +42,7 @@ _SINGULAR = 1e-12
 _FIXED = 1e-10
 """Part of its own response below which a contact doesn't respond any more."""
 _TURNS = 2
-"""Of states and, where they cycle or contacts alone aren't solved, sweeps, from whose forces other states follow."""
-_SWEEPS = 100
-"""In the first turn."""
+"""Of states: those that the last step tells, and those that follow from all rows at once."""
 
 _LOW, _HELD, _HIGH = -1, 0, 1
 
@@ -132,8 +131,9 @@ def scalar_active_set(
 ) -> int:
     """Solve contacts, limits and dry friction; arguments and answer are those of :func:`.block_nsgs.block_nsgs`.
 
-    Where the states cycle, contacts alone aren't solved, or there is no time for another elimination, Gauss-Seidel goes
-    on from the best forces found; after some sweeps the states that these tell are tried once more.
+    Where the states cycle or contacts alone aren't solved, :func:`.scalars_as_contacts` solves all rows at once; the
+    states that its forces tell are tried once more, which give them to rounding. Last, and where there is no time for
+    another elimination, Gauss-Seidel goes on from the best forces found.
 
     Returns:
         Number of sweeps and Newton iterations done. The problem is solved if ``residuals[0] <= tolerance``.
@@ -177,7 +177,7 @@ def scalar_active_set(
     repeated, loose = np.empty(ns, dtype=np.bool_), np.empty(ns, dtype=np.bool_)
     E = np.empty((ns, nc + 1))
     W_c, v_c = np.empty((nc, nc)), np.empty(nc)
-    f_c, moved, small = np.empty(nc), np.empty(nc), np.empty(5)
+    f_c, moved, small = np.empty(nc), np.empty(nc), np.zeros(5)
     best = f.copy()
     best_residual = residuals[0]
     iteration = 0
@@ -232,29 +232,6 @@ def scalar_active_set(
                     v_c[r] -= E[a, r] * E[a, nc]
             _keep_fixed_contacts(problem, rows_c, f_c, W_c, v_c)
             iteration += 1
-            if contacts > 0:
-                # Well below the tolerance, so that a robot at rest stays solved while rounding moves it; if that is
-                # hard, the tolerance has to do.
-                limit = min(_CLOSE_ITERATIONS, max(max_iterations - iteration, 0))
-                iteration += nsgs_newton(W_c, v_c, mu, f_c, _SHARE * tolerance, limit, moved, small, deadline)
-                if small[0] > tolerance:
-                    limit = min(_CONTACT_ITERATIONS, max(max_iterations - iteration, 0))
-                    iteration += nsgs_newton(W_c, v_c, mu, f_c, tolerance, limit, moved, small, deadline)
-                if small[0] > tolerance:
-                    break
-            for r in range(nc):
-                f[rows_c[r]] = f_c[r]
-            for a in range(count - 1, -1, -1):
-                if repeated[a]:
-                    f[held[a]] = 0.0
-                    continue
-                value = -E[a, nc]
-                for r in range(nc):
-                    value -= E[a, r] * f_c[r]
-                for b in range(a + 1, count):
-                    if not repeated[b]:
-                        value -= A[b, a] * f[held[b]]
-                f[held[a]] = value / A[a, a]
             for s in range(ns):
                 loose[s] = False
             a = 0
@@ -262,7 +239,31 @@ def scalar_active_set(
                 if states[s] == _HELD:
                     loose[s] = repeated[a]
                     a += 1
-            changed = _new_states(states, loose, rows_s, block_s, problem, diagonal, f, tolerance)
+            changed = 0
+            for effort in range(2):
+                # Well below the tolerance, so that a robot at rest stays solved while rounding moves it. If that is
+                # hard, forces that are nearly right tell other states; if these stay, the tolerance has to do.
+                if contacts > 0:
+                    most = _CLOSE_ITERATIONS if effort == 0 else _CONTACT_ITERATIONS
+                    limit = min(most, max(max_iterations - iteration, 0))
+                    wanted = _SHARE * tolerance if effort == 0 else tolerance
+                    iteration += nsgs_newton(W_c, v_c, mu, f_c, wanted, limit, moved, small, deadline)
+                for r in range(nc):
+                    f[rows_c[r]] = f_c[r]
+                for a in range(count - 1, -1, -1):
+                    if repeated[a]:
+                        f[held[a]] = 0.0
+                        continue
+                    value = -E[a, nc]
+                    for r in range(nc):
+                        value -= E[a, r] * f_c[r]
+                    for b in range(a + 1, count):
+                        if not repeated[b]:
+                            value -= A[b, a] * f[held[b]]
+                    f[held[a]] = value / A[a, a]
+                changed = _new_states(states, loose, rows_s, block_s, problem, diagonal, f, tolerance)
+                if changed > 0 or small[0] <= tolerance:
+                    break
             block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
             if residuals[0] <= tolerance:
                 return iteration
@@ -273,14 +274,16 @@ def scalar_active_set(
                 break
         copy_vector(best, f)
         left = max(max_iterations - iteration, 0)
-        if turn + 1 < _TURNS:
-            left = min(left, _SWEEPS)
+        late = timed and seconds(clock) + elimination_seconds > deadline
+        if turn == 0 and not late and left > 0:
+            limit = min(left, _CONTACT_ITERATIONS)
+            iteration += scalars_as_contacts(problem, f, tolerance, limit, v, residuals, deadline)
+            if residuals[0] < best_residual:
+                best_residual = residuals[0]
+                copy_vector(f, best)
+            continue  # solved or not: the states that these forces tell give them to rounding
         iteration += block_nsgs(problem, f, tolerance, left, v, residuals, deadline)
-        if residuals[0] <= tolerance or iteration >= max_iterations or (timed and seconds(clock) > deadline):
-            break
-        if residuals[0] < best_residual:
-            best_residual = residuals[0]
-            copy_vector(f, best)
+        break
     return iteration
 
 

@@ -19,8 +19,14 @@ ONE_POINT = 1e-7
 _LEVEL = 1e-9
 """Points whose heights differ by less are level [m]."""
 
+_SIDE = 1e-9
+"""Part of a triangle by which a point may be beside it."""
+
 _TILT = 0.05
 """A body turns by less than this about its supports in a step [rad]: 50 rad/s at 1 ms."""
+
+_USUAL_TILT = 0.1 * _TILT
+"""And by less than this in most steps: what can touch within it comes first."""
 
 
 @counted()
@@ -133,20 +139,42 @@ def _plane_coordinates(positions: np.ndarray, normal: np.ndarray, x: np.ndarray,
 
 
 @uncounted()
-def _outside(x: np.ndarray, y: np.ndarray, ring: np.ndarray, size: int, px: float, py: float) -> float:
-    """Distance of a point from a polygon given by its corners, counter-clockwise; negative inside [m]."""
-    largest = -np.inf
-    for k in range(size if size > 2 else 1):
+def _outside(
+    x: np.ndarray, y: np.ndarray, heights: np.ndarray, ring: np.ndarray, size: int, px: float, py: float
+) -> tuple[float, float]:
+    """Distance of a point from a polygon given by its corners, counter-clockwise, and the height where it is nearest.
+
+    On a side the height is what its ends give; inside the distance is zero, the height infinite [m].
+    """
+    nearest, height = np.inf, 0.0
+    inside = size > 2
+    for k in range(size if size != 2 else 1):
         p, q = ring[k], ring[(k + 1) % size]
         dx, dy = x[q] - x[p], y[q] - y[p]
-        if size > 2:
-            distance = (dy * (px - x[p]) - dx * (py - y[p])) / math.sqrt(dx * dx + dy * dy)
-        else:
-            square = dx * dx + dy * dy
-            t = min(max(((px - x[p]) * dx + (py - y[p]) * dy) / square, 0.0), 1.0) if size == 2 else 0.0
-            distance = math.hypot(px - x[p] - t * dx, py - y[p] - t * dy)
-        largest = max(largest, distance)
-    return largest
+        square = dx * dx + dy * dy
+        t = min(max(((px - x[p]) * dx + (py - y[p]) * dy) / square, 0.0), 1.0) if square > 0.0 else 0.0
+        distance = math.hypot(px - x[p] - t * dx, py - y[p] - t * dy)
+        if distance < nearest:
+            nearest, height = distance, heights[p] + t * (heights[q] - heights[p])
+        inside = inside and dx * (py - y[p]) - dy * (px - x[p]) > 0.0
+    if inside and nearest > ONE_POINT:
+        return 0.0, np.inf
+    return nearest, height
+
+
+@uncounted()
+def _height_over(
+    x: np.ndarray, y: np.ndarray, heights: np.ndarray, a: int, b: int, c: int, px: float, py: float
+) -> float:
+    """Height of the triangle of three corners over a point; infinite where it isn't over it [m]."""
+    ux, uy, vx, vy, wx, wy = x[b] - x[a], y[b] - y[a], x[c] - x[a], y[c] - y[a], px - x[a], py - y[a]
+    area = ux * vy - uy * vx
+    if abs(area) <= ONE_POINT * (abs(ux) + abs(uy) + abs(vx) + abs(vy)):
+        return np.inf
+    s, t = (wx * vy - wy * vx) / area, (ux * wy - uy * wx) / area
+    if s < -_SIDE or t < -_SIDE or s + t > 1.0 + _SIDE:
+        return np.inf
+    return heights[a] + s * (heights[b] - heights[a]) + t * (heights[c] - heights[a])
 
 
 @uncounted()
@@ -192,9 +220,10 @@ def supporting_points(
 ) -> int:
     """Choose the few points of a body on which a plane can carry it in the coming step.
 
-    The lowest point comes first; then, each time, the one that could get furthest below the plane while the body turns
-    about those chosen so far by no more than it does in a step. Of a flat face these are the corners of its
-    hull; what lies so much higher that the step won't bring it down is left out.
+    The lowest point comes first; then, each time, the one that could get furthest below the plane while those chosen so
+    far don't, and the body turns by no more than it does in a step: first as it usually does, then as it may at most.
+    Of a flat face these are the corners of its hull; what lies so much higher that the step won't bring it down is left
+    out, and so is what lies above the lower hull of the chosen ones, however they come down.
 
     Args:
         positions: points of the body near the plane [m], shape (n, 3).
@@ -215,35 +244,49 @@ def supporting_points(
         if heights[i] < heights[lowest] - _LEVEL or (heights[i] < heights[lowest] + _LEVEL and x[i] > x[lowest]):
             lowest = i  # of level points one at the rim
     left = np.empty(n, dtype=np.int64)
+    away, over = np.empty(n), np.full(n, np.inf)  # from the lowest one; height of the chosen ones' hull
     count = 0
     for i in range(n):
-        away = math.hypot(x[i] - x[lowest], y[i] - y[lowest])
-        if away > ONE_POINT and _TILT * away > heights[i] - heights[lowest]:
+        away[i] = math.hypot(x[i] - x[lowest], y[i] - y[lowest])
+        if away[i] > ONE_POINT and _TILT * away[i] > heights[i] - heights[lowest]:
             left[count] = i
             count += 1
-    corner_x, corner_y = np.empty(most), np.empty(most)
+    corner_x, corner_y, corner_height = np.empty(most), np.empty(most), np.empty(most)
     ring = np.empty(2 * most + 2, dtype=np.int64)
     kept[0] = lowest
     size = 1
-    corner_x[0], corner_y[0] = x[lowest], y[lowest]
+    corner_x[0], corner_y[0], corner_height[0] = x[lowest], y[lowest], heights[lowest]
     while size < most:
         corners = convex_ring(corner_x[:size], corner_y[:size], ring)
-        worst, furthest = -1, 0.0
+        worst, furthest, usual = -1, 0.0, False
         candidates, count = count, 0
         for k in range(candidates):
             i = left[k]
-            distance = _outside(corner_x, corner_y, ring, corners, x[i], y[i])
-            sinks = _TILT * distance - (heights[i] - heights[lowest])
-            if distance <= ONE_POINT or sinks <= _LEVEL:
-                continue  # for good: the polygon only grows
+            for a in range(size - 1):
+                for b in range(a):
+                    height = _height_over(corner_x, corner_y, corner_height, a, b, size - 1, x[i], y[i])
+                    over[i] = min(over[i], height)
+            distance, rim = _outside(corner_x, corner_y, corner_height, ring, corners, x[i], y[i])
+            height = min(heights[lowest] + _TILT * away[i], over[i], rim + _TILT * distance)
+            sinks = height - heights[i]
+            if sinks <= _LEVEL:
+                continue  # for good: the hull only grows, downwards too
             left[count] = i
             count += 1
+            height = min(heights[lowest] + _USUAL_TILT * away[i], over[i], rim + _USUAL_TILT * distance)
+            sinks_usually = height - heights[i]
+            if sinks_usually > _LEVEL:
+                if not usual:
+                    usual, furthest = True, 0.0
+                sinks = sinks_usually
+            elif usual:
+                continue
             if sinks > furthest * (1.0 + _TIE):
                 worst, furthest = i, sinks
         if worst < 0:
             break
         kept[size] = worst
-        corner_x[size], corner_y[size] = x[worst], y[worst]
+        corner_x[size], corner_y[size], corner_height[size] = x[worst], y[worst], heights[worst]
         size += 1
     kept[:size].sort()
     return size

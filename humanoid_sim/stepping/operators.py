@@ -9,14 +9,14 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import counted, uncounted
-from humanoid_sim.contact.block_nsgs import BILATERAL
+from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
 from humanoid_sim.delassus.operation_counts import prefers_chang_khatib
 from humanoid_sim.delassus.projection import TreeOperators, project
 from humanoid_sim.delassus.unit_forces import unit_forces
 from humanoid_sim.delassus.unit_wrenches import unit_wrenches
-from humanoid_sim.stepping.step_data import Step
+from humanoid_sim.stepping.step_data import BlockArrays, Step
 
 AUTO, UNIT_FORCES, CHANG_KHATIB, UNIT_WRENCHES = range(4)
 DELASSUS_METHODS = {
@@ -26,6 +26,9 @@ DELASSUS_METHODS = {
     "unit_wrenches": UNIT_WRENCHES,
 }
 """Ways to the operator (specification 000 §11): the thesis' three, or per tree the cheaper of the last two."""
+
+_LEAST_RESPONSE = 1e-12
+"""Of a contact to any force, beside the sum of its responses; the recursions are exact to a hundredth of it."""
 
 
 @uncounted()
@@ -129,9 +132,26 @@ def build_operators(step: Step, method: int, dt: float) -> None:
             for r in range(n):
                 columns[r] = method == UNIT_FORCES or rows.dofs[begin + r] >= 0
             unit_forces(model, S, articulated, rows, begin, end, columns, dt, groups.marks, W)
+        add_compliance(step.blocks, first, last, W)
         for r in range(n):
-            W[r, r] += blocks.compliance[begin + r]
             blocks.diagonal[begin + r] = W[r, r]
+
+
+@uncounted()
+def add_compliance(blocks: BlockArrays, first: int, last: int, W: np.ndarray) -> None:
+    """Add the compliance of the rows of some blocks, and what no contact yields less than, to their operator.
+
+    A contact between links that one or two joints connect doesn't respond to every force: what is left along the
+    others is rounding, and the force that answers the rounding of its free velocity could be anything.
+    """
+    begin = blocks.starts[first]
+    for block in range(first, last):
+        least = 0.0
+        row, end = blocks.starts[block] - begin, blocks.starts[block + 1] - begin
+        if blocks.kinds[block] == CONTACT:
+            least = _LEAST_RESPONSE * (W[row, row] + W[row + 1, row + 1] + W[row + 2, row + 2])
+        for r in range(row, end):
+            W[r, r] += blocks.compliance[begin + r] + least
 
 
 @uncounted()

@@ -16,6 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion
+from humanoid_sim.stepping.operators import add_compliance
 from humanoid_sim.stepping.second_order import ACCURACY, MOST_ITERATIONS, SLOW
 from humanoid_sim.stepping.step_data import (
     BlockArrays,
@@ -86,7 +87,7 @@ class PinocchioDynamics:
             W = groups.W[groups.offsets[g] : groups.offsets[g] + n * n].reshape(n, n)
             W[:] = dt * J @ cho_solve(self._factor, J.T)
             W[:] = 0.5 * (W + W.T)
-            W[np.arange(n), np.arange(n)] += blocks.compliance[begin:end]
+            add_compliance(blocks, int(groups.blocks[g]), int(groups.blocks[g + 1]), W)
 
     def respond(self, forces: NDArray[np.float64], dt: float, v: NDArray[np.float64]) -> None:
         r"""Add :math:`\delta t\,H^{-1}J^T f` to a velocity, shape (nv,)."""

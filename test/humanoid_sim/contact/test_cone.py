@@ -29,6 +29,15 @@ def test_projection_is_the_nearest_point_of_the_cone(seed: int) -> None:
     assert_allclose((x - projected) @ projected, 0.0, atol=1e-12)
 
 
+def test_without_friction_the_cone_is_a_ray() -> None:
+    assert project_on_cone(-1.0, 0.0, 0.0, 0.0) == (0.0, 0.0, 0.0)
+    assert project_on_cone(-1.0, 0.5, 0.0, 0.0) == (0.0, 0.0, 0.0)
+    assert project_on_cone(2.0, 0.5, 0.0, 0.0) == (2.0, 0.0, 0.0)
+    v, out = np.empty(3), np.empty(5)
+    contact_residuals(np.eye(3), np.array([0.3, 0.0, 0.0]), np.zeros(1), np.zeros(3), v, out)  # parts straight up
+    assert_allclose(out, 0.0, atol=0.0)
+
+
 def test_residuals_name_what_is_wrong() -> None:
     """A force that is too large, one outside its cone, one that doesn't oppose the slip."""
     W, mu = np.eye(3), np.array([0.5])

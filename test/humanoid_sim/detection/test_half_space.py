@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Features of shapes, and their lowest points against support functions worked out independently."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from fixtures.scenes import body, floor, place, scene
 from numpy.testing import assert_allclose
 from scipy.spatial import ConvexHull
 
-from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Shape, Sphere
+from humanoid_sim import Simulation
 from humanoid_sim.detection.contact_points import ContactPoints, PointTable
 from humanoid_sim.detection.half_space import (
     SLOTS_PER_FEATURE,
@@ -161,3 +164,25 @@ def test_lying_mesh_of_many_vertices_keeps_eight_points(tmp_path: Path) -> None:
     assert_allclose(gaps, np.zeros(8), atol=1e-12)
     assert_allclose(np.linalg.norm(positions[:, :2], axis=1), np.full(8, 0.1))
     assert ConvexHull(positions[:, :2]).volume > 0.89 * np.pi * 0.1**2
+
+
+def test_a_body_that_lies_on_points_amid_higher_ones_comes_to_rest(tmp_path: Path) -> None:
+    """Two low corners inside a rim 1 mm higher: it lies on both and on one of the rim, and neither rocks nor sinks."""
+    angles = np.arange(8) * np.pi / 4.0
+    rim = np.column_stack([0.1 * np.cos(angles), 0.1 * np.sin(angles), np.full(8, 1e-3)])
+    corners = np.vstack([rim, [[0.05, 0.0, 0.0], [-0.05, 0.0, 0.0], [0.0, 0.0, 0.05]]])
+    faces = ConvexHull(corners).simplices + 1
+    file = tmp_path / "body.obj"
+    file.write_text(
+        "".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "".join(f"f {a} {b} {c}\n" for a, b, c in faces)
+    )
+    shape = Geometry("", Mesh(file, np.ones(3)), place(0.0, -0.01, -0.02), np.ones(4))
+    lying = replace(body("body", Box(np.ones(3)), 1.0, 1e-3 * np.eye(3), place(0, 0, 0.021)), geometries=(shape,))
+    simulation = Simulation(scene(floor(), lying), 1e-3)
+    simulation.run(1.0)
+    for _ in range(100):
+        simulation.step()
+        assert np.abs(simulation.v).max() < 1e-8
+        contacts = simulation.contacts
+        assert contacts.gap.min() > -2e-5
+        assert np.sum(contacts.normal_force > 0.1) == 3

@@ -5,6 +5,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
 from humanoid_sim.detection.patch_reduction import convex_ring, keep_corners, reduce_patch, supporting_points
@@ -152,3 +153,30 @@ def test_no_point_sinks_while_the_kept_ones_are_carried(seed: int) -> None:
         axis = np.append(rng.normal(size=2), 0.0)
         turned = points @ pin.exp3(0.025 * axis / np.linalg.norm(axis)).T
         assert turned[:, 2].min() > turned[kept, 2].min() - 1e-5
+
+
+def least_height(positions: np.ndarray, heights: np.ndarray, kept: list[int], point: int, tilt: float) -> float:
+    """Height to which a point can come down while the kept ones don't sink, as a linear programme."""
+    planar = positions[:, :2] - positions[point, :2]
+    rows = np.column_stack([np.ones(len(kept)), planar[kept]])
+    found = linprog([1.0, 0.0, 0.0], -rows, heights[kept], bounds=[(None, None), (-tilt, tilt), (-tilt, tilt)])
+    return float(heights[point] + found.fun)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_point_can_sink_while_the_kept_ones_carry(seed: int) -> None:
+    """Points under a rough face, also lower ones amid higher ones: whatever is left out can't get below the plane."""
+    rng = np.random.default_rng(seed)
+    points = np.column_stack([rng.uniform(-0.1, 0.1, (12, 2)), np.zeros(12)])
+    heights = rng.uniform(0.0, 2e-3, 12)
+    kept = supported(points, heights, 12)
+    tilt = 0.05 / np.sqrt(2.0)
+    for point in set(range(12)) - set(kept):
+        assert least_height(points, heights, kept, point, tilt) >= -2e-9
+
+
+def test_a_low_point_amid_higher_ones_stays() -> None:
+    """A leg lies on two points of which one is amid higher ones: without it the leg rocks."""
+    ring = np.array([[0.1, 0.0, 0.0], [0.0, 0.1, 0.0], [-0.1, 0.0, 0.0], [0.0, -0.1, 0.0]])
+    points = np.vstack([ring, [[0.05, 0.0, 0.0], [-0.05, 0.0, 0.0]]])
+    assert supported(points, np.array([1e-3, 1e-3, 1e-3, 1e-3, 0.0, 1e-6])) == [0, 1, 2, 3, 4, 5]
