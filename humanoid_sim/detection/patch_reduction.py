@@ -25,8 +25,8 @@ _SIDE = 1e-9
 _TILT = 0.05
 """A body turns by less than this about its supports in a step [rad]: 50 rad/s at 1 ms."""
 
-_USUAL_TILT = 0.1 * _TILT
-"""And by less than this in most steps: what can touch within it comes first."""
+_LEVELS = 4
+"""Turns a tenth as far come first, and so on, so many in all: what touches already is kept before what could."""
 
 
 @counted()
@@ -221,9 +221,9 @@ def supporting_points(
     """Choose the few points of a body on which a plane can carry it in the coming step.
 
     The lowest point comes first; then, each time, the one that could get furthest below the plane while those chosen so
-    far don't, and the body turns by no more than it does in a step: first as it usually does, then as it may at most.
-    Of a flat face these are the corners of its hull; what lies so much higher that the step won't bring it down is left
-    out, and so is what lies above the lower hull of the chosen ones, however they come down.
+    far don't and the body turns by hardly anything; where none could, by ten times that, up to what it turns in a step
+    at most. Of a flat face these are the corners of its hull; what lies so much higher that the step won't bring it
+    down is left out, and so is what lies above the lower hull of the chosen ones, however they come down.
 
     Args:
         positions: points of the body near the plane [m], shape (n, 3).
@@ -258,7 +258,7 @@ def supporting_points(
     corner_x[0], corner_y[0], corner_height[0] = x[lowest], y[lowest], heights[lowest]
     while size < most:
         corners = convex_ring(corner_x[:size], corner_y[:size], ring)
-        worst, furthest, usual = -1, 0.0, False
+        worst, furthest, lowest_level = -1, 0.0, _LEVELS
         candidates, count = count, 0
         for k in range(candidates):
             i = left[k]
@@ -267,22 +267,18 @@ def supporting_points(
                     height = _height_over(corner_x, corner_y, corner_height, a, b, size - 1, x[i], y[i])
                     over[i] = min(over[i], height)
             distance, rim = _outside(corner_x, corner_y, corner_height, ring, corners, x[i], y[i])
-            height = min(heights[lowest] + _TILT * away[i], over[i], rim + _TILT * distance)
-            sinks = height - heights[i]
-            if sinks <= _LEVEL:
+            tilt, level, sinks = _TILT, _LEVELS, 0.0
+            while level > 0:
+                height = min(heights[lowest] + tilt * away[i], over[i], rim + tilt * distance)
+                if height - heights[i] <= _LEVEL:
+                    break
+                tilt, level, sinks = 0.1 * tilt, level - 1, height - heights[i]
+            if level == _LEVELS:
                 continue  # for good: the hull only grows, downwards too
             left[count] = i
             count += 1
-            height = min(heights[lowest] + _USUAL_TILT * away[i], over[i], rim + _USUAL_TILT * distance)
-            sinks_usually = height - heights[i]
-            if sinks_usually > _LEVEL:
-                if not usual:
-                    usual, furthest = True, 0.0
-                sinks = sinks_usually
-            elif usual:
-                continue
-            if sinks > furthest * (1.0 + _TIE):
-                worst, furthest = i, sinks
+            if level < lowest_level or (level == lowest_level and sinks > furthest * (1.0 + _TIE)):
+                worst, furthest, lowest_level = i, sinks, level
         if worst < 0:
             break
         kept[size] = worst

@@ -166,10 +166,11 @@ def test_lying_mesh_of_many_vertices_keeps_eight_points(tmp_path: Path) -> None:
     assert ConvexHull(positions[:, :2]).volume > 0.89 * np.pi * 0.1**2
 
 
-def test_a_body_that_lies_on_points_amid_higher_ones_comes_to_rest(tmp_path: Path) -> None:
-    """Two low corners inside a rim 1 mm higher: it lies on both and on one of the rim, and neither rocks nor sinks."""
+@pytest.mark.parametrize("higher", [1e-5, 1e-4, 1e-3, 3e-3])
+def test_a_body_that_lies_on_points_amid_higher_ones_comes_to_rest(tmp_path: Path, higher: float) -> None:
+    """Two low corners inside a higher rim: it lies on both and on one of the rim, and neither rocks nor sinks."""
     angles = np.arange(8) * np.pi / 4.0
-    rim = np.column_stack([0.1 * np.cos(angles), 0.1 * np.sin(angles), np.full(8, 1e-3)])
+    rim = np.column_stack([0.1 * np.cos(angles), 0.1 * np.sin(angles), np.full(8, higher)])
     corners = np.vstack([rim, [[0.05, 0.0, 0.0], [-0.05, 0.0, 0.0], [0.0, 0.0, 0.05]]])
     faces = ConvexHull(corners).simplices + 1
     file = tmp_path / "body.obj"
