@@ -29,8 +29,6 @@ _FIRST_SECONDS = 1e-3
 _SHARE = 0.03
 """Of the tolerance, for these and for the initial forces: what comes to rest starts from forces that last longer."""
 _NEWTON_ITERATIONS = 40
-_CENTRAL_ITERATIONS = 2
-"""Of interior points, to forces that are on no boundary yet: another start for Newton."""
 _INTERIOR_ITERATIONS = 100
 _SWEEPS_AFTER_FAILURE = 30
 _PROGRESS = 0.1
@@ -54,10 +52,10 @@ def nsgs_newton(
     """Sweeps while they get there in time, else Newton, in turns until solved; few contacts begin with Newton.
 
     After each sweep the rate of convergence foretells how many more there will be. If these take longer than a few
-    Newton systems, :func:`alart_curnier_global` goes on from the forces reached. Where it gets stuck it is given other
-    starts: the initial forces, on which no sweep has been; forces near the cones' axes, where :func:`interior_point` is
-    after two iterations; and the neighbourhood of the solution, where it ends. Should these fail too, sweeps and Newton
-    take turns, each time with twice as many sweeps. What goes on is always the better iterate.
+    Newton systems, :func:`alart_curnier_global` goes on from the forces reached. Where it gets stuck,
+    :func:`interior_point` looks for the neighbourhood of the solution, and Newton goes on from there; then from no
+    forces. Should these fail too, sweeps and Newton take turns, each time with twice as many sweeps. What goes on is
+    always the better iterate.
 
     Args:
         W: Delassus operator, C order, shape (3m, 3m).
@@ -154,7 +152,7 @@ def nsgs_newton(
             if timed and done > 0:
                 newton_seconds = (seconds(clock) - now) / done
         if first and iteration < max_iterations:
-            for interior in (_INTERIOR_ITERATIONS, _CENTRAL_ITERATIONS):
+            for interior in (_INTERIOR_ITERATIONS, 0):
                 if residuals[0] < best_residual:
                     best_residual = residuals[0]
                     copy_vector(f, best)

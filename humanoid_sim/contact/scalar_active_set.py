@@ -31,7 +31,7 @@ from humanoid_sim.contact.scalars_as_contacts import scalars_as_contacts
 from humanoid_sim.dynamics.articulated_body import FAST
 
 _CHANGES = 5
-"""Sets of states that are tried before all rows are solved at once, and after it: most that take more cycle."""
+"""Sets of states that are tried before all rows are solved at once: most that take more cycle."""
 _CONTACT_ITERATIONS = 300
 """Of the contacts alone, for each set of states, and of all rows: every start of Newton's method."""
 _CLOSE_ITERATIONS = 15
@@ -41,8 +41,6 @@ _SINGULAR = 1e-12
 """Pivots smaller than this, beside the row's own entry, are of rows that repeat others: a limit beside dry friction."""
 _FIXED = 1e-10
 """Part of its own response below which a contact doesn't respond any more."""
-_TURNS = 2
-"""Of states: those that the last step tells, and those that follow from all rows at once."""
 
 _LOW, _HELD, _HIGH = -1, 0, 1
 
@@ -131,9 +129,8 @@ def scalar_active_set(
 ) -> int:
     """Solve contacts, limits and dry friction; arguments and answer are those of :func:`.block_nsgs.block_nsgs`.
 
-    Where the states cycle or contacts alone aren't solved, :func:`.scalars_as_contacts` solves all rows at once; the
-    states that its forces tell are tried once more, which give them to rounding. Last, and where there is no time for
-    another elimination, Gauss-Seidel goes on from the best forces found.
+    Where the states cycle or contacts alone aren't solved, :func:`.scalars_as_contacts` solves all rows at once. Last,
+    and where there is no time for another elimination, Gauss-Seidel goes on from the best forces found.
 
     Returns:
         Number of sweeps and Newton iterations done. The problem is solved if ``residuals[0] <= tolerance``.
@@ -181,109 +178,107 @@ def scalar_active_set(
     best = f.copy()
     best_residual = residuals[0]
     iteration = 0
-    for turn in range(_TURNS):
+    for s in range(ns):
+        k = rows_s[s]
+        states[s] = _state(kinds[block_s[s]], parameters[block_s[s]], f[k])
+    for _ in range(_CHANGES):
+        if iteration >= max_iterations or (timed and seconds(clock) + elimination_seconds > deadline):
+            break
+        # Free velocities with the known forces, in v.
+        for k in range(n):
+            v[k] = v_free[k]
+        count = 0
         for s in range(ns):
             k = rows_s[s]
-            states[s] = _state(kinds[block_s[s]], parameters[block_s[s]], f[k])
-        for _ in range(_CHANGES):
-            if iteration >= max_iterations or (timed and seconds(clock) + elimination_seconds > deadline):
-                break
-            # Free velocities with the known forces, in v.
-            for k in range(n):
-                v[k] = v_free[k]
-            count = 0
-            for s in range(ns):
-                k = rows_s[s]
-                if states[s] == _HELD:
-                    held[count] = k
-                    count += 1
-                    continue
-                f[k] = _known_force(kinds[block_s[s]], parameters[block_s[s]], states[s])
-                if f[k] != 0.0:
-                    for r in range(n):
-                        v[r] += W[k, r] * f[k]
-            for a in range(count):
-                row = W[held[a]]
-                for b in range(a + 1):
-                    A[a, b] = row[held[b]]
-            _factorise(A, count, repeated)
-            # L^-1 of (W_sc, v_s): products of its columns are what elimination takes off.
-            for a in range(count):
-                if repeated[a]:
-                    for r in range(nc + 1):
-                        E[a, r] = 0.0
-                    continue
-                row = W[held[a]]
-                for r in range(nc):
-                    E[a, r] = row[rows_c[r]]
-                E[a, nc] = v[held[a]]
-                _take_off(E[a], A[a], E, a)
-                inverse = 1.0 / A[a, a]
+            if states[s] == _HELD:
+                held[count] = k
+                count += 1
+                continue
+            f[k] = _known_force(kinds[block_s[s]], parameters[block_s[s]], states[s])
+            if f[k] != 0.0:
+                for r in range(n):
+                    v[r] += W[k, r] * f[k]
+        for a in range(count):
+            row = W[held[a]]
+            for b in range(a + 1):
+                A[a, b] = row[held[b]]
+        _factorise(A, count, repeated)
+        # L^-1 of (W_sc, v_s): products of its columns are what elimination takes off.
+        for a in range(count):
+            if repeated[a]:
                 for r in range(nc + 1):
-                    E[a, r] *= inverse
+                    E[a, r] = 0.0
+                continue
+            row = W[held[a]]
             for r in range(nc):
-                row = W[rows_c[r]]
-                f_c[r] = f[rows_c[r]]
-                v_c[r] = v[rows_c[r]]
-                for q in range(nc):
-                    W_c[r, q] = row[rows_c[q]]
-                _take_off(W_c[r], E[:, r], E, count)
-                for a in range(count):
-                    v_c[r] -= E[a, r] * E[a, nc]
-            _keep_fixed_contacts(problem, rows_c, f_c, W_c, v_c)
-            iteration += 1
-            for s in range(ns):
-                loose[s] = False
-            a = 0
-            for s in range(ns):
-                if states[s] == _HELD:
-                    loose[s] = repeated[a]
-                    a += 1
-            changed = 0
-            for effort in range(2):
-                # Well below the tolerance, so that a robot at rest stays solved while rounding moves it. If that is
-                # hard, forces that are nearly right tell other states; if these stay, the tolerance has to do.
-                if contacts > 0:
-                    most = _CLOSE_ITERATIONS if effort == 0 else _CONTACT_ITERATIONS
-                    limit = min(most, max(max_iterations - iteration, 0))
-                    wanted = _SHARE * tolerance if effort == 0 else tolerance
-                    iteration += nsgs_newton(W_c, v_c, mu, f_c, wanted, limit, moved, small, deadline)
+                E[a, r] = row[rows_c[r]]
+            E[a, nc] = v[held[a]]
+            _take_off(E[a], A[a], E, a)
+            inverse = 1.0 / A[a, a]
+            for r in range(nc + 1):
+                E[a, r] *= inverse
+        for r in range(nc):
+            row = W[rows_c[r]]
+            f_c[r] = f[rows_c[r]]
+            v_c[r] = v[rows_c[r]]
+            for q in range(nc):
+                W_c[r, q] = row[rows_c[q]]
+            _take_off(W_c[r], E[:, r], E, count)
+            for a in range(count):
+                v_c[r] -= E[a, r] * E[a, nc]
+        _keep_fixed_contacts(problem, rows_c, f_c, W_c, v_c)
+        iteration += 1
+        for s in range(ns):
+            loose[s] = False
+        a = 0
+        for s in range(ns):
+            if states[s] == _HELD:
+                loose[s] = repeated[a]
+                a += 1
+        changed = 0
+        for effort in range(2):
+            # Well below the tolerance, so that a robot at rest stays solved while rounding moves it. If that is
+            # hard, forces that are nearly right tell other states; if these stay, the tolerance has to do.
+            if contacts > 0:
+                most = _CLOSE_ITERATIONS if effort == 0 else _CONTACT_ITERATIONS
+                limit = min(most, max(max_iterations - iteration, 0))
+                wanted = _SHARE * tolerance if effort == 0 else tolerance
+                iteration += nsgs_newton(W_c, v_c, mu, f_c, wanted, limit, moved, small, deadline)
+            for r in range(nc):
+                f[rows_c[r]] = f_c[r]
+            for a in range(count - 1, -1, -1):
+                if repeated[a]:
+                    f[held[a]] = 0.0
+                    continue
+                value = -E[a, nc]
                 for r in range(nc):
-                    f[rows_c[r]] = f_c[r]
-                for a in range(count - 1, -1, -1):
-                    if repeated[a]:
-                        f[held[a]] = 0.0
-                        continue
-                    value = -E[a, nc]
-                    for r in range(nc):
-                        value -= E[a, r] * f_c[r]
-                    for b in range(a + 1, count):
-                        if not repeated[b]:
-                            value -= A[b, a] * f[held[b]]
-                    f[held[a]] = value / A[a, a]
-                changed = _new_states(states, loose, rows_s, block_s, problem, diagonal, f, tolerance)
-                if changed > 0 or small[0] <= tolerance:
-                    break
-            block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
-            if residuals[0] <= tolerance:
-                return iteration
-            if residuals[0] < best_residual:
-                best_residual = residuals[0]
-                copy_vector(f, best)
-            if changed == 0:
+                    value -= E[a, r] * f_c[r]
+                for b in range(a + 1, count):
+                    if not repeated[b]:
+                        value -= A[b, a] * f[held[b]]
+                f[held[a]] = value / A[a, a]
+            changed = _new_states(states, loose, rows_s, block_s, problem, diagonal, f, tolerance)
+            if changed > 0 or small[0] <= tolerance:
                 break
-        copy_vector(best, f)
+        block_residuals(W, diagonal, v_free, starts, kinds, parameters, parents, f, v, residuals)
+        if residuals[0] <= tolerance:
+            return iteration
+        if residuals[0] < best_residual:
+            best_residual = residuals[0]
+            copy_vector(f, best)
+        if changed == 0:
+            break
+    copy_vector(best, f)
+    left = max(max_iterations - iteration, 0)
+    if left > 0 and not (timed and seconds(clock) + elimination_seconds > deadline):
+        limit = min(left, _CONTACT_ITERATIONS)
+        iteration += scalars_as_contacts(problem, f, tolerance, limit, v, residuals, deadline)
+        if residuals[0] <= tolerance:
+            return iteration
+        if residuals[0] >= best_residual:
+            copy_vector(best, f)
         left = max(max_iterations - iteration, 0)
-        late = timed and seconds(clock) + elimination_seconds > deadline
-        if turn == 0 and not late and left > 0:
-            limit = min(left, _CONTACT_ITERATIONS)
-            iteration += scalars_as_contacts(problem, f, tolerance, limit, v, residuals, deadline)
-            if residuals[0] < best_residual:
-                best_residual = residuals[0]
-                copy_vector(f, best)
-            continue  # solved or not: the states that these forces tell give them to rounding
-        iteration += block_nsgs(problem, f, tolerance, left, v, residuals, deadline)
-        break
+    iteration += block_nsgs(problem, f, tolerance, left, v, residuals, deadline)
     return iteration
 
 

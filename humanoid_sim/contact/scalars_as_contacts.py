@@ -19,7 +19,7 @@ from humanoid_model.compiling import counted
 from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, BlockProblem, block_residuals
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 
-_SHARE = 0.1
+_SHARE = 0.03
 """Of the tolerance: to contacts joints of little friction that move fast are large, to all rows no more than it."""
 
 

@@ -215,7 +215,9 @@ def test_all_rows_at_once_as_contacts(seed: int) -> None:
     kinds = rng.permutation([CONTACT] * 4 + [UNILATERAL] * 3 + [BOUNDED] * 8)
     W, v_free = mechanism(rng, kinds, 40)
     parameters = np.select([kinds == CONTACT, kinds == BOUNDED], [0.5, rng.choice([0.0, 0.1, 0.4], kinds.size)])
-    f, v, residual, _ = solve(scalars_as_contacts, W, v_free, kinds, parameters)
+    torques = np.where(np.repeat(kinds, [SIZES[kind] for kind in kinds]) == CONTACT, 10.0, 0.1)
+    start = torques * rng.normal(size=v_free.size)  # tells how large torques are beside forces
+    f, v, residual, _ = solve(scalars_as_contacts, W, v_free, kinds, parameters, start)
     assert residual <= 1e-8
     assert_laws_hold(f, v, kinds, parameters, 1e-8, 1e-7)
     expected, _, other, _ = solve(block_nsgs, W, v_free, kinds, parameters)
