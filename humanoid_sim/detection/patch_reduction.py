@@ -25,8 +25,8 @@ _SIDE = 1e-9
 _TILT = 0.05
 """A body turns by less than this about its supports in a step [rad]: 50 rad/s at 1 ms."""
 
-_LEVELS = 4
-"""Turns a tenth as far come first, and so on, so many in all: what touches already is kept before what could."""
+_TILTS = 4
+"""Tilts that are tried, each a tenth of the next, that one the last: what touches is kept before what could."""
 
 
 @counted()
@@ -258,7 +258,7 @@ def supporting_points(
     corner_x[0], corner_y[0], corner_height[0] = x[lowest], y[lowest], heights[lowest]
     while size < most:
         corners = convex_ring(corner_x[:size], corner_y[:size], ring)
-        worst, furthest, lowest_level = -1, 0.0, _LEVELS
+        worst, furthest, first_tilt = -1, 0.0, _TILTS
         candidates, count = count, 0
         for k in range(candidates):
             i = left[k]
@@ -267,18 +267,18 @@ def supporting_points(
                     height = _height_over(corner_x, corner_y, corner_height, a, b, size - 1, x[i], y[i])
                     over[i] = min(over[i], height)
             distance, rim = _outside(corner_x, corner_y, corner_height, ring, corners, x[i], y[i])
-            tilt, level, sinks = _TILT, _LEVELS, 0.0
-            while level > 0:
+            tilt, number, sinks = _TILT, _TILTS, 0.0
+            while number > 0:
                 height = min(heights[lowest] + tilt * away[i], over[i], rim + tilt * distance)
                 if height - heights[i] <= _LEVEL:
                     break
-                tilt, level, sinks = 0.1 * tilt, level - 1, height - heights[i]
-            if level == _LEVELS:
+                tilt, number, sinks = 0.1 * tilt, number - 1, height - heights[i]
+            if number == _TILTS:
                 continue  # for good: the hull only grows, downwards too
             left[count] = i
             count += 1
-            if level < lowest_level or (level == lowest_level and sinks > furthest * (1.0 + _TIE)):
-                worst, furthest, lowest_level = i, sinks, level
+            if number < first_tilt or (number == first_tilt and sinks > furthest * (1.0 + _TIE)):
+                worst, furthest, first_tilt = i, sinks, number
         if worst < 0:
             break
         kept[size] = worst
