@@ -31,7 +31,7 @@ from humanoid_sim.contact.cone_path import (
 from humanoid_sim.delassus.body_operator import BodyOperator, operator_velocity
 
 _STALL = 20
-"""Iterations without a better residual after which the method ends."""
+"""Iterations with the whole of De Saxcé's term and without a better residual after which the method ends."""
 _START = 0.1
 """Where the path begins, as part of the fastest scaled free velocity."""
 _SHIFT = 1e-7
@@ -44,11 +44,15 @@ the mean complementarity: at a cone's boundary steps would stay short for good."
 @apart(error_model="numpy")
 def body_interior(
     operator: BodyOperator, graph: BodyGraph, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, tolerance: float,
-    max_iterations: int, v: np.ndarray, residuals: np.ndarray, deadline: float,
+    max_iterations: int, v: np.ndarray, residuals: np.ndarray, deadline: float, growth: float,
 ) -> int:  # fmt: skip
     """Interior-point iterations from the cones' axes; the initial forces are only kept if nothing better is found.
 
-    Arguments are those of :func:`~humanoid_sim.contact.body_newton.body_newton`.
+    Arguments are those of :func:`~humanoid_sim.contact.body_newton.body_newton`, and
+
+    Args:
+        growth: iterations over which De Saxcé's term grows from nothing, where the problem is a convex one, to its
+            whole; 0 where it is there from the beginning. Each is another way to a solution.
 
     Returns:
         Number of iterations done. The problem is solved if ``residuals[0] <= tolerance``.
@@ -92,11 +96,12 @@ def body_interior(
         gap = scale_cones(path)
         for r in range(n):
             path.defect[r] = y[r] - v[r] / P[r] if P[r] > 0.0 else 0.0
-        power = add_de_saxce(path)
+        share = min(1.0, (iteration - 1) / growth) if growth > 0.0 else 1.0
+        power = add_de_saxce(path, share)
         for i in range(m):
             k = 3 * i
             slip = math.hypot(y[k + 1], y[k + 2]) if P[k + 1] > 0.0 else 0.0
-            u_1, u_2 = (y[k + 1] / slip, y[k + 2] / slip) if slip > 0.0 else (0.0, 0.0)
+            u_1, u_2 = (share * y[k + 1] / slip, share * y[k + 2] / slip) if slip > 0.0 else (0.0, 0.0)
             u[i, 0], u[i, 1] = u_1, u_2
             yields = _SHIFT / 3.0 * (diagonal[k] + diagonal[k + 1] + diagonal[k + 2])
             for c in range(3):  # the contact's block for forces
@@ -150,7 +155,7 @@ def body_interior(
             break
         operator_velocity(operator, v_free, trial, v)
         residual = block_natural_map(diagonal, v_free, starts, kinds, mu, parents, trial, v)
-        stalled += 1
+        stalled = stalled + 1 if share == 1.0 else 0
         if residual < best_residual:
             if residual < 0.9 * best_residual:
                 stalled = 0

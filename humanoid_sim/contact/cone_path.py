@@ -155,13 +155,13 @@ def scale_cones(path: ConePath) -> float:
 
 
 @uncounted()
-def add_de_saxce(path: ConePath) -> float:
-    """Complete the defects by De Saxcé's term, and return the power that is still wrong."""
+def add_de_saxce(path: ConePath, share: float) -> float:
+    """Complete the defects by a share of De Saxcé's term, and return the power that is still wrong."""
     P, x, y, defect = path.P, path.x, path.y, path.defect
     power = 0.0
     for k in range(0, P.size, 3):
         if P[k + 1] > 0.0:
-            defect[k] -= math.sqrt(y[k + 1] * y[k + 1] + y[k + 2] * y[k + 2])
+            defect[k] -= share * math.sqrt(y[k + 1] * y[k + 1] + y[k + 2] * y[k + 2])
         else:
             defect[k + 1] = defect[k + 2] = 0.0
         for r in range(3):

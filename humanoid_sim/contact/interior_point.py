@@ -145,7 +145,7 @@ def interior_point(
                 value -= H[r, c] * x[c]
                 K[r, c] = H[r, c]
             path.defect[r] = value
-        power = add_de_saxce(path)
+        power = add_de_saxce(path, 1.0)
         for i in range(m):
             for r in range(3):
                 for c in range(3):

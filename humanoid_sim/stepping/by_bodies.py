@@ -19,25 +19,27 @@ from humanoid_sim.stepping.constraints import FREE_BODIES
 from humanoid_sim.stepping.step_data import Step
 from humanoid_sim.stepping.step_settings import SolverSettings
 
-_LAST_ITERATIONS, _SWEPT_ITERATIONS = 20, 30
-"""Of Newton's method from the forces of the last step, and after sweeps from there or after interior points."""
-_ONLY_ITERATIONS = 40
-"""Of Newton's method where there is one start."""
+_LAST_ITERATIONS, _SWEPT_ITERATIONS, _ITERATIONS = 40, 30, 50
+"""Of Newton's method from the forces of the last step, after sweeps from there, and from any other start."""
 _INTERIOR_ITERATIONS = 36
+_INTERIOR_WORK = 2
+"""An iteration of interior points takes as long as so many of Newton's method."""
+_SLOWEST_GROWTH = 16.0
+"""Of De Saxcé's term on the way of interior points, in iterations."""
 _SWEEPS = 5
 """They lead away from zero forces and kinks: Newton's method then solves half of what it is stuck on without them."""
 _LEAST = 0.3
 """Part of the mean normal force that each contact has at least before these sweeps."""
-_KICKS, _KICKED_ITERATIONS = (1e-3, 0.1), 35
-"""Largest parts of themselves by which forces are changed, by turns, where Newton's method is stuck: it often ends at a
-kink along self-stresses that it leaves in no direction, and from nearby it passes."""
-_SPREAD, _SPREAD_SWEEPS, _SPREAD_ITERATIONS = 0.5, 12, 30
-"""After these kicks the forces of the last step, each contact's changed by the first at most, are swept again."""
+_KICK, _LARGEST_KICK = 1e5, 0.1
+"""Times the residual, the part of themselves by which the best forces are changed where Newton's method is stuck near a
+solution: it often ends at a kink along self-stresses that it leaves in no direction, and from nearby it passes."""
+_SPREAD, _SPREAD_SWEEPS = 0.5, 12
+"""After every other kick the forces of the last step, each contact's changed by the first at most, are swept again."""
 _SWEEPS_PER_ITERATION = 5
 """A sweep takes as long as a fifth of an iteration of Newton's method."""
 _GOLDEN = 0.6180339887498949
-"""Its multiples modulo 1 fill the range of a kick evenly, the same in every run."""
-_TURNS, _MOST_WORK = 50, 18_000
+"""Its multiples modulo 1 fill a range evenly, the same in every run."""
+_TURNS, _MOST_WORK = 100, 22_000
 """Starts, and iterations of all of them together times contacts: 4 ms."""
 _MANY = 120
 """With more contacts than this there is one start: sweeps do the rest, their number is bounded."""
@@ -119,7 +121,7 @@ def _solve_on_graph(
     operator: BodyOperator, graph: BodyGraph, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray,
     settings: SolverSettings, v: np.ndarray, residuals: np.ndarray,
 ) -> int:  # fmt: skip
-    """Newton from the forces of the last step, from sweeps, from interior points, then kicked from where it is stuck.
+    """Newton from the forces of the last step, from sweeps, then from interior points or from near the best forces.
 
     Args:
         operator: of the contacts.
@@ -132,34 +134,40 @@ def _solve_on_graph(
         residuals: receives those of :func:`~humanoid_sim.contact.block_nsgs.law_residuals`, shape (5,).
 
     Returns:
-        Number of iterations.
+        Number of iterations, those of interior points twice.
     """
     tolerance, deadline = settings.tolerance, settings.deadline
-    most = min(settings.max_iterations, max(_MOST_WORK // mu.size, _ONLY_ITERATIONS))
+    most = min(settings.max_iterations, max(_MOST_WORK // mu.size, _ITERATIONS))
     last, best, best_residual = f.copy(), f.copy(), np.inf
     least = _LEAST * last[::3].mean()
     clock = np.empty(2, dtype=np.int64)
-    done, phase = 0, 0.0
+    done, interiors, kicks, phase = 0, 0, 0, 0.0
     turns = _TURNS if mu.size <= _MANY else 1
     for turn in range(turns):
-        kick = (turn - 3) % 3
-        limit = _LAST_ITERATIONS if turns > 1 else _ONLY_ITERATIONS
-        if turn == 1:
+        limit = _ITERATIONS
+        if turn == 0:
+            limit = _LAST_ITERATIONS if turns > 1 else _ITERATIONS
+        elif turn == 1:
             limit = _SWEPT_ITERATIONS
             done += _sweep_from(operator, v_free, mu, f, last, least, _SWEEPS, v)
-        elif turn == 2:
+        elif interiors == 0 or best_residual > GOOD_RESIDUAL:  # far from a solution: another way
             for r in range(f.size):
                 f[r] = 0.0
-            limit = min(_INTERIOR_ITERATIONS, most - done)
-            done += body_interior(operator, graph, v_free, mu, f, tolerance, limit, v, residuals, deadline)
-            limit = _SWEPT_ITERATIONS
-        elif turn > 2 and kick < 2:
-            limit = _KICKED_ITERATIONS
+            growth = _SLOWEST_GROWTH * (interiors * _GOLDEN % 1.0)
+            interiors += 1
+            limit = min(_INTERIOR_ITERATIONS, (most - done) // _INTERIOR_WORK)
+            done += _INTERIOR_WORK * body_interior(
+                operator, graph, v_free, mu, f, tolerance, limit, v, residuals, deadline, growth
+            )
+            limit = _ITERATIONS
+        elif kicks % 2 == 0:
+            kicks += 1
+            kick = min(_KICK * best_residual, _LARGEST_KICK)
             for r in range(f.size):
                 phase = (phase + _GOLDEN) % 1.0
-                f[r] *= 1.0 + _KICKS[kick] * (2.0 * phase - 1.0)
-        elif turn > 2:
-            limit = _SPREAD_ITERATIONS
+                f[r] = best[r] * (1.0 + kick * (2.0 * phase - 1.0))
+        else:
+            kicks += 1
             for c in range(mu.size):
                 phase = (phase + _GOLDEN) % 1.0
                 for r in range(3 * c, 3 * c + 3):
