@@ -48,11 +48,9 @@ def body_interior(
 ) -> int:  # fmt: skip
     """Interior-point iterations from the cones' axes; the initial forces are only kept if nothing better is found.
 
-    Arguments are those of :func:`~humanoid_sim.contact.body_newton.body_newton`, and
-
-    Args:
-        growth: iterations over which De Saxcé's term grows from nothing, where the problem is a convex one, to its
-            whole; 0 where it is there from the beginning. Each is another way to a solution.
+    Arguments are those of :func:`~humanoid_sim.contact.body_newton.body_newton`. Besides, ``growth`` is the number of
+    iterations over which De Saxcé's term grows from nothing, where the problem is convex, to its whole, and 0 where it
+    is whole from the beginning: each is another way to a solution.
 
     Returns:
         Number of iterations done. The problem is solved if ``residuals[0] <= tolerance``.

@@ -372,12 +372,17 @@ def _linearise(
         for r in range(3):
             for s in range(3):
                 A[r, s] += B[r, s] * (operator.compliance[k + s] + laws.shifts[c])
-        inverse(A, laws.E_inverse[c])
-        for r in range(3):
-            for s in range(3):
-                laws.S[c, r, s] = 0.0
-                for t in range(3):
-                    laws.S[c, r, s] += laws.E_inverse[c, r, t] * B[t, s]
+        E, S = laws.E_inverse[c], laws.S[c]  # the first rows of A and B have but the normal
+        E[0, 0], E[0, 1], E[0, 2] = 1.0 / A[0, 0], 0.0, 0.0
+        S[0, 0], S[0, 1], S[0, 2] = E[0, 0] * B[0, 0], 0.0, 0.0
+        determinant = 1.0 / (A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1])
+        E[1, 1], E[1, 2] = determinant * A[2, 2], -determinant * A[1, 2]
+        E[2, 1], E[2, 2] = -determinant * A[2, 1], determinant * A[1, 1]
+        for r in range(1, 3):
+            E[r, 0] = -(E[r, 1] * A[1, 0] + E[r, 2] * A[2, 0]) * E[0, 0]
+            S[r, 0] = E[r, 0] * B[0, 0] + E[r, 1] * B[1, 0] + E[r, 2] * B[2, 0]
+            S[r, 1] = E[r, 1] * B[1, 1] + E[r, 2] * B[2, 1]
+            S[r, 2] = E[r, 1] * B[1, 2] + E[r, 2] * B[2, 2]
 
 
 @uncounted()

@@ -19,28 +19,28 @@ from humanoid_sim.stepping.constraints import FREE_BODIES
 from humanoid_sim.stepping.step_data import Step
 from humanoid_sim.stepping.step_settings import SolverSettings
 
-_LAST_ITERATIONS, _SWEPT_ITERATIONS, _ITERATIONS = 40, 30, 50
-"""Of Newton's method from the forces of the last step, after sweeps from there, and from any other start."""
+_LAST_ITERATIONS, _SWEPT_ITERATIONS, _ITERATIONS = 20, 30, 50
+"""Of Newton's method from the last step's forces, after sweeps from there or interior points, and from other starts."""
 _INTERIOR_ITERATIONS = 36
 _INTERIOR_WORK = 2
 """An iteration of interior points takes as long as so many of Newton's method."""
 _SLOWEST_GROWTH = 16.0
-"""Of De Saxcé's term on the way of interior points, in iterations."""
-_SWEEPS = 5
-"""They lead away from zero forces and kinks: Newton's method then solves half of what it is stuck on without them."""
+"""Iterations over which De Saxcé's term grows on the way of interior points, at most: each growth is another way."""
+_SWEEPS, _SWEEPS_WORK = 5, 1
+"""They lead away from zero forces and kinks: Newton's method then solves half of what it is stuck on without them. They
+take as long as so many of its iterations."""
 _LEAST = 0.3
-"""Part of the mean normal force that each contact has at least before these sweeps."""
-_KICK, _LARGEST_KICK = 1e5, 0.1
+"""Part of the mean normal force that each contact has at least before sweeps."""
+_KICK, _LARGER, _LARGEST_KICK = 1e5, 1e3, 0.1
 """Times the residual, the part of themselves by which the best forces are changed where Newton's method is stuck near a
-solution: it often ends at a kink along self-stresses that it leaves in no direction, and from nearby it passes."""
-_SPREAD, _SPREAD_SWEEPS = 0.5, 12
-"""After every other kick the forces of the last step, each contact's changed by the first at most, are swept again."""
-_SWEEPS_PER_ITERATION = 5
-"""A sweep takes as long as a fifth of an iteration of Newton's method."""
+solution: it often ends at a kink along self-stresses that it leaves in no direction, and from nearby it passes. Where
+it doesn't, a kick is larger by the second, up to the last."""
+_SPREAD = 0.5
+"""After every other kick the forces of the last step, each contact's changed by this part at most, are swept again."""
 _GOLDEN = 0.6180339887498949
 """Its multiples modulo 1 fill a range evenly, the same in every run."""
-_TURNS, _MOST_WORK = 100, 22_000
-"""Starts, and iterations of all of them together times contacts: 4 ms."""
+_TURNS, _MOST_WORK, _BODIES_WORK = 100, 32_000, 40
+"""Starts, and iterations of all of them together times contacts, their bodies counting as so many: 4 ms."""
 _MANY = 120
 """With more contacts than this there is one start: sweeps do the rest, their number is bounded."""
 _MOST_BODIES = 500
@@ -109,7 +109,7 @@ def solve_by_bodies(step: Step, group: int, v_free: np.ndarray, f: np.ndarray, s
             )  # fmt: skip
             _fill_graph(step, begin, operator, settings.dt, graph)
             iterations += _solve_on_graph(operator, graph, v_free, mu, f, settings, v, residuals)
-            if residuals[0] <= tolerance or (residuals[0] <= GOOD_RESIDUAL and iterations > 0):
+            if residuals[0] <= tolerance or (iterations > 0 and (m <= _MANY or residuals[0] <= GOOD_RESIDUAL)):
                 return iterations
     return iterations + int(
         body_nsgs(operator, v_free, mu, f, tolerance, max(most - iterations, 1), v, residuals, deadline)
@@ -137,11 +137,11 @@ def _solve_on_graph(
         Number of iterations, those of interior points twice.
     """
     tolerance, deadline = settings.tolerance, settings.deadline
-    most = min(settings.max_iterations, max(_MOST_WORK // mu.size, _ITERATIONS))
+    most = min(settings.max_iterations, max(_MOST_WORK // (mu.size + _BODIES_WORK), _ITERATIONS))
     last, best, best_residual = f.copy(), f.copy(), np.inf
     least = _LEAST * last[::3].mean()
     clock = np.empty(2, dtype=np.int64)
-    done, interiors, kicks, phase = 0, 0, 0, 0.0
+    done, interiors, kicks, kick, phase = 0, 0, 0, 0.0, 0.0
     turns = _TURNS if mu.size <= _MANY else 1
     for turn in range(turns):
         limit = _ITERATIONS
@@ -149,7 +149,7 @@ def _solve_on_graph(
             limit = _LAST_ITERATIONS if turns > 1 else _ITERATIONS
         elif turn == 1:
             limit = _SWEPT_ITERATIONS
-            done += _sweep_from(operator, v_free, mu, f, last, least, _SWEEPS, v)
+            done += _sweep_from(operator, v_free, mu, f, last, least, v)
         elif interiors == 0 or best_residual > GOOD_RESIDUAL:  # far from a solution: another way
             for r in range(f.size):
                 f[r] = 0.0
@@ -159,10 +159,10 @@ def _solve_on_graph(
             done += _INTERIOR_WORK * body_interior(
                 operator, graph, v_free, mu, f, tolerance, limit, v, residuals, deadline, growth
             )
-            limit = _ITERATIONS
+            limit = _SWEPT_ITERATIONS
         elif kicks % 2 == 0:
             kicks += 1
-            kick = min(_KICK * best_residual, _LARGEST_KICK)
+            kick = min(_LARGER * kick if kick > 0.0 else _KICK * best_residual, _LARGEST_KICK)
             for r in range(f.size):
                 phase = (phase + _GOLDEN) % 1.0
                 f[r] = best[r] * (1.0 + kick * (2.0 * phase - 1.0))
@@ -172,7 +172,7 @@ def _solve_on_graph(
                 phase = (phase + _GOLDEN) % 1.0
                 for r in range(3 * c, 3 * c + 3):
                     f[r] = last[r] * (1.0 + _SPREAD * (2.0 * phase - 1.0))
-            done += _sweep_from(operator, v_free, mu, f, f, least, _SPREAD_SWEEPS, v)
+            done += _sweep_from(operator, v_free, mu, f, f, least, v)
         limit = min(limit, most - done)
         done += body_newton(operator, graph, v_free, mu, f, tolerance, limit, v, residuals, deadline)
         if residuals[0] < best_residual:
@@ -189,13 +189,13 @@ def _solve_on_graph(
 @uncounted()
 def _sweep_from(
     operator: BodyOperator, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, start: np.ndarray, least: float,
-    sweeps: int, v: np.ndarray,
+    v: np.ndarray,
 ) -> int:  # fmt: skip
     """Sweep from forces ``start``, normal ones raised to the least, and return how many iterations these are worth."""
     for r in range(f.size):
         f[r] = start[r] if r % 3 > 0 else max(start[r], least)
-    sweep_bodies(operator, v_free, mu, f, sweeps, v)
-    return sweeps // _SWEEPS_PER_ITERATION
+    sweep_bodies(operator, v_free, mu, f, _SWEEPS, v)
+    return _SWEEPS_WORK
 
 
 @counted()
