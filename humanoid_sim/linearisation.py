@@ -90,6 +90,12 @@ def linearise(
             element="simulation",
             remedy="Leave out soft soles, separate impacts, integrators, exact meshes and other solvers or dynamics",
         )
+    if simulation.modules:
+        raise InputError(
+            f"what the modules {', '.join(simulation.modules)} do can't be differentiated",
+            element="modules",
+            remedy="Remove them; leave tendons out of the scene",
+        )
     present = simulation.save_state()
     starts = [present] if states is None else checked_states(simulation, states)
     driven = checked_controls(simulation, controls, 1, len(starts))

@@ -88,11 +88,11 @@ def rollout(
     """Run a simulation from many states, on all processors at once; it stays as it is.
 
     Each run gives the same bits as alone. Runs of compiled steps go on side by side in threads. Where sensors are asked
-    for, or steps are not compiled (soft soles, other solvers), the interpreter takes part in each step: processes are
-    faster there.
+    for, or steps are not compiled (soft soles, tendons, other solvers), the interpreter takes part in each step:
+    processes are faster there.
 
     Args:
-        simulation: what runs; it has no modules.
+        simulation: what runs; it has no modules but those that came with its scene.
         states: a saved state for each run; or configurations, shape (runs, nq), and velocities, shape (runs, nv), as
             :attr:`Simulation.q` and ``v``, that take the place of the present ones.
         steps: number of steps of each run, 1 or more.
@@ -107,7 +107,7 @@ def rollout(
 
     Raises:
         InputError: no or unequal numbers of states, controls of another shape, an unknown joint, body or sensor, a
-            simulation with modules, an executor whose processes can't import what a run needs.
+            simulation with other modules, an executor whose processes can't import what a run needs.
     """
     if steps < 1:
         raise InputError(f"steps is {steps}", element="steps", remedy="Give 1 or more")
@@ -204,7 +204,7 @@ def _run_part(
             np.zeros(steps, dtype=np.int64), joints, np.full((steps, len(joints), 6), np.nan),
         )  # fmt: skip
         readings: dict[str, Array] = {}
-        if sensors or not own.stepping.rolls:
+        if sensors or own.modules or not own.stepping.rolls:
             made, readings, failure = _step_by_step(own, given, record, sensors)
         else:
             made, reason = own.stepping.roll(own.q, own.v, own.step_count, given, record)

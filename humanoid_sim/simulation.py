@@ -108,6 +108,7 @@ class Simulation(Readings):
         self.modules = Modules()
         if self.scene.tendons:
             self.modules.add(TendonForces(self.scene.tendons), self)
+        self._of_scene = list(self.modules)
         self.sensors = Sensors(self)
         self.robots = ByName(
             "robot",
@@ -121,7 +122,7 @@ class Simulation(Readings):
         """Return a simulation in the same state that goes on by itself; the scene is shared, there is no last step.
 
         Raises:
-            InputError: it has modules, which hold on to it.
+            InputError: it has modules that didn't come with the scene; they hold on to it.
         """
         parts = self.__getstate__()
         twin = object.__new__(type(self))
@@ -137,11 +138,12 @@ class Simulation(Readings):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes another process's simulation the same: see :meth:`__copy__`."""
-        if self.modules:
+        if list(self.modules) != self._of_scene:
+            present, given = (", ".join(names) or "no" for names in (self.modules, self._of_scene))
             raise InputError(
-                f"the simulation has the modules {', '.join(self.modules)}, which can't be copied with it",
+                f"the simulation has {present} modules and can't be copied: with its scene come {given}",
                 element="modules",
-                remedy="Remove them, and add others to the copy",
+                remedy="Remove what has been added, and add other modules to the copy",
             )
         return {
             "scene": self.scene, "options": self.options, "dt": self.dt, "groups": self._groups,

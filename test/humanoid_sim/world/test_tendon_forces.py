@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tendons against MuJoCo and against closed forms of springs, limits and drives."""
 
+import copy
 import dataclasses
 import json
 from pathlib import Path
@@ -12,6 +13,8 @@ from humanoid_model import InputError, load_scene
 from humanoid_model.scene import without
 from humanoid_model.tendon import Tendon, TendonPoint
 from humanoid_sim import Simulation
+from humanoid_sim.linearisation import linearise
+from humanoid_sim.rollout import rollout
 from humanoid_sim.state.state_file import read_state, write_state
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -171,6 +174,27 @@ def test_a_state_file_knows_the_tendons_and_their_commands(tmp_path):
     stiffer = dataclasses.replace(scene.tendons[0], stiffness=30.0)
     with pytest.raises(InputError, match="scene"):
         read_state(Simulation(dataclasses.replace(scene, tendons=(stiffer, *scene.tendons[1:]))), path)
+
+
+def test_copies_and_rollouts_go_on_with_the_tendons_and_their_commands():
+    simulation = Simulation(SCENE)
+    simulation.modules["tendons"].set_length("rope", 0.8)
+    simulation.run(0.05)
+    start, twin = simulation.save_state(), copy.copy(simulation)
+    assert twin.modules["tendons"] is not simulation.modules["tendons"]
+    simulation.modules["tendons"].set_length("rope", 0.9)  # not the copy's
+    twin.run(0.05)
+    several = rollout(simulation, [start, start], round(0.05 / simulation.dt))
+    simulation.restore_state(start)
+    simulation.run(0.05)
+    np.testing.assert_array_equal(twin.q, simulation.q)
+    for q in several.q:
+        np.testing.assert_array_equal(q[-1], simulation.q)
+    with pytest.raises(InputError, match="tendons do can't be differentiated"):
+        linearise(simulation)
+    simulation.remove_module("tendons")
+    with pytest.raises(InputError, match="has no modules and can't be copied: with its scene come tendons"):
+        copy.copy(simulation)
 
 
 def test_what_carries_a_tendon_takes_it_along(tmp_path):
