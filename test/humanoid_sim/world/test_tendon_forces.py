@@ -4,6 +4,7 @@
 import copy
 import dataclasses
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -180,14 +181,16 @@ def test_copies_and_rollouts_go_on_with_the_tendons_and_their_commands():
     simulation = Simulation(SCENE)
     simulation.modules["tendons"].set_length("rope", 0.8)
     simulation.run(0.05)
-    start, twin = simulation.save_state(), copy.copy(simulation)
+    start, twin, other = simulation.save_state(), copy.copy(simulation), pickle.loads(pickle.dumps(simulation))
     assert twin.modules["tendons"] is not simulation.modules["tendons"]
     simulation.modules["tendons"].set_length("rope", 0.9)  # not the copy's
     twin.run(0.05)
+    other.run(0.05)
     several = rollout(simulation, [start, start], round(0.05 / simulation.dt))
     simulation.restore_state(start)
     simulation.run(0.05)
     np.testing.assert_array_equal(twin.q, simulation.q)
+    np.testing.assert_array_equal(other.q, simulation.q)
     for q in several.q:
         np.testing.assert_array_equal(q[-1], simulation.q)
     with pytest.raises(InputError, match="tendons do can't be differentiated"):
