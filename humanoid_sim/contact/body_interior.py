@@ -16,7 +16,7 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_sim.contact.block_nsgs import CONTACT, block_natural_map, law_residuals
-from humanoid_sim.contact.body_newton import BodyGraph, Linearised, factor_system, inverse, solve_system
+from humanoid_sim.contact.body_newton import BodyProblem, Linearised, factor_system, inverse, solve_system
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.cone_path import (
@@ -28,7 +28,7 @@ from humanoid_sim.contact.cone_path import (
     scale_contact,
     start_path,
 )
-from humanoid_sim.delassus.body_operator import BodyOperator, operator_velocity
+from humanoid_sim.delassus.body_operator import operator_velocity
 
 _STALL = 20
 """Iterations with the whole of De Saxcé's term and without a better residual after which the method ends."""
@@ -43,8 +43,8 @@ the mean complementarity: at a cone's boundary steps would stay short for good."
 
 @apart(error_model="numpy")
 def body_interior(
-    operator: BodyOperator, graph: BodyGraph, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, tolerance: float,
-    max_iterations: int, v: np.ndarray, residuals: np.ndarray, deadline: float, growth: float,
+    problem: BodyProblem, f: np.ndarray, tolerance: float, max_iterations: int, v: np.ndarray, residuals: np.ndarray,
+    deadline: float, growth: float,
 ) -> int:  # fmt: skip
     """Interior-point iterations from the cones' axes; the initial forces are only kept if nothing better is found.
 
@@ -55,6 +55,7 @@ def body_interior(
     Returns:
         Number of iterations done. The problem is solved if ``residuals[0] <= tolerance``.
     """
+    operator, graph, v_free, mu = problem.operator, problem.graph, problem.v_free, problem.mu
     m, n = mu.size, 3 * mu.size
     starts, kinds, parents, diagonal = np.arange(m + 1) * 3, np.full(m, CONTACT), np.arange(m), np.empty(n)
     P = np.empty(n)

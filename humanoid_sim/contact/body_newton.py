@@ -72,6 +72,22 @@ class BodyGraph(NamedTuple):
     room: np.ndarray
 
 
+class BodyProblem(NamedTuple):
+    """A contact problem of free bodies.
+
+    Attributes:
+        operator: of the contacts.
+        graph: of the bodies, all of them free.
+        v_free: free contact velocities, shape (3m,).
+        mu: friction coefficients, shape (m,).
+    """
+
+    operator: BodyOperator
+    graph: BodyGraph
+    v_free: np.ndarray
+    mu: np.ndarray
+
+
 class Linearised(NamedTuple):
     r"""The contacts' laws near their forces, :math:`\psi + A d + B (v(d) + \epsilon d)`.
 
@@ -411,16 +427,13 @@ def _merit(steps: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, psi:
 
 @apart(error_model="numpy")
 def body_newton(
-    operator: BodyOperator, graph: BodyGraph, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray, tolerance: float,
-    max_iterations: int, v: np.ndarray, residuals: np.ndarray, deadline: float,
+    problem: BodyProblem, f: np.ndarray, tolerance: float, max_iterations: int, v: np.ndarray, residuals: np.ndarray,
+    deadline: float,
 ) -> int:  # fmt: skip
     """Newton iterations with a line search on the merit, the squared function in the metric of the inertia.
 
     Args:
-        operator: of the contacts.
-        graph: of the bodies, all of them free.
-        v_free: free contact velocities, shape (3m,).
-        mu: friction coefficients, shape (m,).
+        problem: what is solved.
         f: initial forces, overwritten with the best ones found, shape (3m,).
         tolerance: bound on the relative natural-map residual.
         max_iterations: bound on the number of linear systems solved.
@@ -431,6 +444,7 @@ def body_newton(
     Returns:
         Number of iterations done. The problem is solved if ``residuals[0] <= tolerance``.
     """
+    operator, graph, v_free, mu = problem.operator, problem.graph, problem.v_free, problem.mu
     m, n = mu.size, 3 * mu.size
     starts, kinds, parents = np.arange(m + 1) * 3, np.full(m, CONTACT), np.arange(m)
     steps, diagonal, sizes = np.empty((m, 2)), np.empty(n), np.empty(m)

@@ -9,7 +9,7 @@ from humanoid_model.apart import apart
 from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.contact.block_nsgs import GOOD_RESIDUAL
 from humanoid_sim.contact.body_interior import body_interior
-from humanoid_sim.contact.body_newton import BodyGraph, body_newton, invert_block, order_elimination
+from humanoid_sim.contact.body_newton import BodyGraph, BodyProblem, body_newton, invert_block, order_elimination
 from humanoid_sim.contact.body_nsgs import body_nsgs, sweep_bodies
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
@@ -108,7 +108,7 @@ def solve_by_bodies(step: Step, group: int, v_free: np.ndarray, f: np.ndarray, s
                 np.empty((size, 6, 6)), np.empty((count, 6)), np.empty((3, 6, 6)),
             )  # fmt: skip
             _fill_graph(step, begin, operator, settings.dt, graph)
-            iterations += _solve_on_graph(operator, graph, v_free, mu, f, settings, v, residuals)
+            iterations += _solve_on_graph(BodyProblem(operator, graph, v_free, mu), f, settings, v, residuals)
             if residuals[0] <= tolerance or (iterations > 0 and (m <= _MANY or residuals[0] <= GOOD_RESIDUAL)):
                 return iterations
     return iterations + int(
@@ -118,16 +118,12 @@ def solve_by_bodies(step: Step, group: int, v_free: np.ndarray, f: np.ndarray, s
 
 @apart(error_model="numpy")
 def _solve_on_graph(
-    operator: BodyOperator, graph: BodyGraph, v_free: np.ndarray, mu: np.ndarray, f: np.ndarray,
-    settings: SolverSettings, v: np.ndarray, residuals: np.ndarray,
-) -> int:  # fmt: skip
+    problem: BodyProblem, f: np.ndarray, settings: SolverSettings, v: np.ndarray, residuals: np.ndarray
+) -> int:
     """Newton from the forces of the last step, from sweeps, then from interior points or from near the best forces.
 
     Args:
-        operator: of the contacts.
-        graph: of the bodies.
-        v_free: free contact velocities, shape (3m,).
-        mu: friction coefficients, shape (m,).
+        problem: what is solved.
         f: initial forces, overwritten with the best ones found, shape (3m,).
         settings: how.
         v: receives the contact velocities, shape (3m,).
@@ -136,6 +132,7 @@ def _solve_on_graph(
     Returns:
         Number of iterations, those of interior points twice.
     """
+    operator, v_free, mu = problem.operator, problem.v_free, problem.mu
     tolerance, deadline = settings.tolerance, settings.deadline
     most = min(settings.max_iterations, max(_MOST_WORK // (mu.size + _BODIES_WORK), _ITERATIONS))
     last, best, best_residual = f.copy(), f.copy(), np.inf
@@ -156,9 +153,7 @@ def _solve_on_graph(
             growth = _SLOWEST_GROWTH * (interiors * _GOLDEN % 1.0)
             interiors += 1
             limit = min(_INTERIOR_ITERATIONS, (most - done) // _INTERIOR_WORK)
-            done += _INTERIOR_WORK * body_interior(
-                operator, graph, v_free, mu, f, tolerance, limit, v, residuals, deadline, growth
-            )
+            done += _INTERIOR_WORK * body_interior(problem, f, tolerance, limit, v, residuals, deadline, growth)
             limit = _SWEPT_ITERATIONS
         elif kicks % 2 == 0:
             kicks += 1
@@ -174,7 +169,7 @@ def _solve_on_graph(
                     f[r] = last[r] * (1.0 + _SPREAD * (2.0 * phase - 1.0))
             done += _sweep_from(operator, v_free, mu, f, f, least, v)
         limit = min(limit, most - done)
-        done += body_newton(operator, graph, v_free, mu, f, tolerance, limit, v, residuals, deadline)
+        done += body_newton(problem, f, tolerance, limit, v, residuals, deadline)
         if residuals[0] < best_residual:
             best_residual = residuals[0]
             copy_vector(f, best)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from humanoid_sim.contact.body_interior import body_interior
-from humanoid_sim.contact.body_newton import BodyGraph, body_newton, order_elimination
+from humanoid_sim.contact.body_newton import BodyGraph, BodyProblem, body_newton, order_elimination
 from humanoid_sim.contact.cone import contact_residuals
 from humanoid_sim.delassus.body_operator import BodyOperator
 from humanoid_sim.stepping.by_bodies import _solve_on_graph
@@ -26,17 +26,14 @@ FALLING = FIXTURES / "falling_dominoes.npz"
 class Recorded(NamedTuple):
     """A problem of free bodies, and its dense operator."""
 
-    operator: BodyOperator
-    graph: BodyGraph
+    problem: BodyProblem
     W: np.ndarray
-    v_free: np.ndarray
-    friction: np.ndarray
     forces: np.ndarray
 
     def residual(self, forces: np.ndarray) -> float:
         """Residual by the dense operator."""
         velocities, residuals = np.empty(forces.size), np.empty(5)
-        contact_residuals(self.W, self.v_free, self.friction, forces, velocities, residuals)
+        contact_residuals(self.W, self.problem.v_free, self.problem.mu, forces, velocities, residuals)
         return float(residuals[0])
 
 
@@ -66,18 +63,16 @@ def recorded(path: Path) -> Recorded:
         inertias, levers, place, order, firsts, neighbours, np.empty((blocks, 6, 6)), np.empty((count, 6)),
         np.empty((3, 6, 6)),
     )  # fmt: skip
-    return Recorded(operator, graph, W, data["v_free"], data["friction"], data["forces"])
+    return Recorded(BodyProblem(operator, graph, data["v_free"], data["friction"]), W, data["forces"])
 
 
 def solve_recorded(path: Path, tolerance: float) -> tuple[int, int, float]:
     """Contacts, iterations from the last step's forces, and the residual by the dense operator."""
-    problem = recorded(path)
-    forces, velocities, residuals = problem.forces.copy(), np.empty(problem.forces.size), np.empty(5)
+    found = recorded(path)
+    forces, velocities, residuals = found.forces.copy(), np.empty(found.forces.size), np.empty(5)
     settings = SolverSettings(True, tolerance, 1000, np.inf, 1e-3)
-    iterations = _solve_on_graph(
-        problem.operator, problem.graph, problem.v_free, problem.friction, forces, settings, velocities, residuals
-    )
-    return problem.friction.size, iterations, problem.residual(forces)
+    iterations = _solve_on_graph(found.problem, forces, settings, velocities, residuals)
+    return found.problem.mu.size, iterations, found.residual(forces)
 
 
 def test_a_kick_solves_what_newton_and_interior_points_are_stuck_on() -> None:
@@ -100,14 +95,14 @@ def test_interior_points_reach_a_solution_as_slip_gains_its_part_in_the_law(grow
 
     All growths of 2 to 16 lead to one, also with free velocities changed by 1e-10 of themselves, and none does without.
     """
-    problem = recorded(FALLING)
+    falling = recorded(FALLING)
     found = []
     for iterations in (0.0, growth):
-        forces, velocities, residuals = np.zeros(problem.forces.size), np.empty(problem.forces.size), np.empty(5)
-        common = (problem.operator, problem.graph, problem.v_free, problem.friction, forces, 1e-9)
-        body_interior(*common, 36, velocities, residuals, np.inf, iterations)
-        body_newton(*common, 50, velocities, residuals, np.inf)
-        found.append(problem.residual(forces))
+        size = falling.forces.size
+        forces, velocities, residuals = np.zeros(size), np.empty(size), np.empty(5)
+        body_interior(falling.problem, forces, 1e-9, 36, velocities, residuals, np.inf, iterations)
+        body_newton(falling.problem, forces, 1e-9, 50, velocities, residuals, np.inf)
+        found.append(falling.residual(forces))
     assert found[0] > 1e-6
     assert found[1] <= 1.1e-9
 
