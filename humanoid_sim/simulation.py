@@ -139,11 +139,12 @@ class Simulation(Readings):
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes another process's simulation the same: see :meth:`__copy__`."""
         if list(self.modules) != self._of_scene:
-            present, given = (", ".join(names) or "no" for names in (self.modules, self._of_scene))
+            added = [name for name in self.modules if name not in self._of_scene]
+            told = f"has the modules {', '.join(added)}" if added else f"lacks {', '.join(self._of_scene)} of its scene"
             raise InputError(
-                f"the simulation has {present} modules and can't be copied: with its scene come {given}",
+                f"the simulation {told}, and can't be copied",
                 element="modules",
-                remedy="Remove what has been added, and add other modules to the copy",
+                remedy="Copy it with the modules that came with its scene alone, and change those of the copy",
             )
         return {
             "scene": self.scene, "options": self.options, "dt": self.dt, "groups": self._groups,

@@ -15,8 +15,9 @@ import math
 import numpy as np
 
 from humanoid_model.apart import apart
+from humanoid_model.compiling import uncounted
 from humanoid_sim.contact.block_nsgs import CONTACT, block_natural_map, law_residuals
-from humanoid_sim.contact.body_newton import BodyProblem, Linearised, factor_system, inverse, solve_system
+from humanoid_sim.contact.body_newton import BodyProblem, Linearised, factor_system, solve_system
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.cone_path import (
@@ -39,6 +40,20 @@ _SHIFT = 1e-7
 _JAMMED, _BACK = 0.1, 0.1
 """After two steps shorter than the first the path goes back towards the cones' axes, by the second times the root of
 the mean complementarity: at a cone's boundary steps would stay short for good."""
+
+
+@uncounted()
+def _invert(A: np.ndarray, out: np.ndarray) -> None:
+    """Compute the inverse of any regular 3 x 3 matrix."""
+    for r in range(3):
+        r1, r2 = (r + 1) % 3, (r + 2) % 3
+        for s in range(3):
+            s1, s2 = (s + 1) % 3, (s + 2) % 3
+            out[s, r] = A[r1, s1] * A[r2, s2] - A[r1, s2] * A[r2, s1]
+    scale = 1.0 / (A[0, 0] * out[0, 0] + A[0, 1] * out[1, 0] + A[0, 2] * out[2, 0])
+    for r in range(3):
+        for s in range(3):
+            out[r, s] *= scale
 
 
 @apart(error_model="numpy")
@@ -110,7 +125,7 @@ def body_interior(
                     inner[r, c] *= P[k + r] * P[k + c]
                 inner[c, c] += operator.compliance[k + c] + yields
             if P[k + 1] > 0.0:
-                inverse(inner, laws.E_inverse[i])
+                _invert(inner, laws.E_inverse[i])
             else:
                 laws.E_inverse[i, 0, 0] = 1.0 / inner[0, 0]
             for r in range(3):

@@ -402,20 +402,6 @@ def _linearise(
 
 
 @uncounted()
-def inverse(A: np.ndarray, out: np.ndarray) -> None:
-    """Compute the inverse of any regular 3 x 3 matrix."""
-    for r in range(3):
-        r1, r2 = (r + 1) % 3, (r + 2) % 3
-        for s in range(3):
-            s1, s2 = (s + 1) % 3, (s + 2) % 3
-            out[s, r] = A[r1, s1] * A[r2, s2] - A[r1, s2] * A[r2, s1]
-    inverse = 1.0 / (A[0, 0] * out[0, 0] + A[0, 1] * out[1, 0] + A[0, 2] * out[2, 0])
-    for r in range(3):
-        for s in range(3):
-            out[r, s] *= inverse
-
-
-@uncounted()
 def _merit(steps: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, psi: np.ndarray) -> float:
     """Squared function of all contacts."""
     total = 0.0

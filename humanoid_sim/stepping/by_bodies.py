@@ -40,7 +40,7 @@ _SPREAD = 0.5
 _GOLDEN = 0.6180339887498949
 """Its multiples modulo 1 fill a range evenly, the same in every run."""
 _TURNS, _MOST_WORK, _BODIES_WORK = 100, 32_000, 40
-"""Starts, and iterations of all of them together times contacts, their bodies counting as so many: 4 ms."""
+"""Starts, and iterations of all of them together times contacts and so many more, which stand for the bodies: 4 ms."""
 _MANY = 120
 """With more contacts than this there is one start: sweeps do the rest, their number is bounded."""
 _MOST_BODIES = 500
@@ -59,7 +59,7 @@ def solve_by_bodies(step: Step, group: int, v_free: np.ndarray, f: np.ndarray, s
         settings: how.
 
     Returns:
-        Number of sweeps and Newton's iterations.
+        Number of sweeps and Newton's iterations, those of interior points twice.
     """
     groups, rows, blocks = step.groups, step.rows, step.blocks
     first, last = groups.blocks[group], groups.blocks[group + 1]
@@ -109,7 +109,8 @@ def solve_by_bodies(step: Step, group: int, v_free: np.ndarray, f: np.ndarray, s
             )  # fmt: skip
             _fill_graph(step, begin, operator, settings.dt, graph)
             iterations += _solve_on_graph(BodyProblem(operator, graph, v_free, mu), f, settings, v, residuals)
-            if residuals[0] <= tolerance or (iterations > 0 and (m <= _MANY or residuals[0] <= GOOD_RESIDUAL)):
+            swept = m <= _MANY and iterations > _LAST_ITERATIONS
+            if residuals[0] <= tolerance or swept or (residuals[0] <= GOOD_RESIDUAL and iterations > 0):
                 return iterations
     return iterations + int(
         body_nsgs(operator, v_free, mu, f, tolerance, max(most - iterations, 1), v, residuals, deadline)

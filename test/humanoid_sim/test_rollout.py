@@ -190,7 +190,7 @@ def test_what_cannot_run_is_refused(stand: Simulation) -> None:
     module = Module()
     module.name = "watch"
     own.add_module(module)
-    with pytest.raises(InputError, match="can't be copied"):
+    with pytest.raises(InputError, match="has the modules watch, and can't be copied"):
         rollout(own, [start], 1)
 
 

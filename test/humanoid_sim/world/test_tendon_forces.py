@@ -196,7 +196,7 @@ def test_copies_and_rollouts_go_on_with_the_tendons_and_their_commands():
     with pytest.raises(InputError, match="tendons do can't be differentiated"):
         linearise(simulation)
     simulation.remove_module("tendons")
-    with pytest.raises(InputError, match="has no modules and can't be copied: with its scene come tendons"):
+    with pytest.raises(InputError, match="lacks tendons of its scene, and can't be copied"):
         copy.copy(simulation)
 
 
