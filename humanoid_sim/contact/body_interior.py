@@ -35,7 +35,7 @@ _STALL = 20
 """Iterations with the whole of De Saxcé's term and without a better residual after which the method ends."""
 _START = 0.1
 """Where the path begins, as part of the fastest scaled free velocity."""
-_SHIFT = 1e-7
+_SHIFT = 1e-8
 """Part of its own block that a contact yields, lest forces of redundant contacts drown in rounding."""
 _JAMMED, _BACK = 0.1, 0.1
 """After two steps shorter than the first the path goes back towards the cones' axes, by the second times the root of
@@ -114,7 +114,7 @@ def body_interior(
         power = add_de_saxce(path, share)
         for i in range(m):
             k = 3 * i
-            slip = math.hypot(y[k + 1], y[k + 2]) if P[k + 1] > 0.0 else 0.0
+            slip = math.sqrt(y[k + 1] * y[k + 1] + y[k + 2] * y[k + 2]) if P[k + 1] > 0.0 else 0.0
             u_1, u_2 = (share * y[k + 1] / slip, share * y[k + 2] / slip) if slip > 0.0 else (0.0, 0.0)
             u[i, 0], u[i, 1] = u_1, u_2
             yields = _SHIFT / 3.0 * (diagonal[k] + diagonal[k + 1] + diagonal[k + 2])

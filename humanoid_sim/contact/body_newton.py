@@ -28,7 +28,22 @@ from humanoid_sim.contact.alart_curnier_global import contact_derivatives, conta
 from humanoid_sim.contact.block_nsgs import CONTACT, block_natural_map, law_residuals
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
+from humanoid_sim.contact.sixes import (
+    Three,
+    add,
+    dot,
+    moved_twist,
+    moved_wrench,
+    row_of,
+    rows_of,
+    scale,
+    set_row,
+    times,
+    weigh_six,
+    weigh_three,
+)
 from humanoid_sim.delassus.body_operator import BodyOperator, operator_velocity
+from humanoid_sim.dynamics.articulated_body import FAST
 
 _BACKTRACKS = 10
 _MEMORY = 20
@@ -40,8 +55,14 @@ _SHORT, _LONG = 0.2, 0.9
 _STIFFER, _SOFTEST = 0.1, 1e4
 """After a step shorter than the first part contacts yield ten times as much, after one longer than the second a tenth,
 and never more than so many times the least."""
+_GOLDEN = 0.6180339887498949
+"""By up to ten times less or more than that, in turn: else two shifts lead from each other's end to each other's
+beginning for good."""
 _FAILURES = 6
 """Steps in a row without progress after which the method gives up."""
+_PIVOT = 0.1
+"""A row below takes the place of one whose pivot is smaller than this part of its own: the processor foretells rare
+swaps."""
 _MOST_PRODUCTS = 3000
 """Products of 6 x 6 blocks that an elimination may take, some tenths of a millisecond: a heap is left to sweeps."""
 
@@ -50,8 +71,9 @@ class BodyGraph(NamedTuple):
     """Free bodies that touch, and the order in which they are eliminated.
 
     Attributes:
-        inertias: of the bodies about their centres, divided by the time step, shape (bodies, 6, 6).
-        levers: wrenches of the rows about the centres of bodies a and b, that of b negative, shape (m, 2, 3, 6).
+        centres: of the bodies: where their twists are told, shape (bodies, 3).
+        inertias: of the bodies about these, divided by the time step, shape (bodies, 6, 6).
+        levers: wrenches of the rows on body a about its centre, about that of b where a is the world, shape (m, 3, 6).
         place: number of the block of a pair of bodies, -1 where there is none, shape (bodies, bodies).
         order: bodies in the order of their elimination, shape (bodies,).
         starts: first of the neighbours of each body that are left when it is eliminated, shape (bodies + 1,), by order.
@@ -61,6 +83,7 @@ class BodyGraph(NamedTuple):
         room: likewise, shape (3, 6, 6).
     """
 
+    centres: np.ndarray
     inertias: np.ndarray
     levers: np.ndarray
     place: np.ndarray
@@ -168,33 +191,32 @@ def order_elimination(
     return count
 
 
-@uncounted()
+@uncounted(fastmath=FAST)
 def invert_block(D: np.ndarray, swaps: np.ndarray) -> bool:
     """Invert a 6 x 6 block in place by Gauss and Jordan with pivots on its rows; False where it is singular.
 
     Work space is ``swaps``, shape (6,).
     """
     for c in range(6):
-        pivot = c
+        pivot, largest = c, abs(D[c, c])
         for r in range(c + 1, 6):
-            if abs(D[r, c]) > abs(D[pivot, c]):
-                pivot = r
+            larger = _PIVOT * abs(D[r, c]) > largest
+            pivot, largest = r if larger else pivot, _PIVOT * abs(D[r, c]) if larger else largest
         swaps[c] = pivot
-        if not abs(D[pivot, c]) > 1e-300:
+        if not largest > 1e-300:
             return False
+        inverse = 1.0 / D[pivot, c]
+        D[pivot, c] = 1.0
+        chosen = row_of(D, pivot)
         if pivot != c:
-            for j in range(6):
-                D[c, j], D[pivot, j] = D[pivot, j], D[c, j]
-        inverse = 1.0 / D[c, c]
-        D[c, c] = 1.0
-        for j in range(6):
-            D[c, j] *= inverse
+            set_row(D, pivot, row_of(D, c))
+        chosen = scale(inverse, chosen)
+        set_row(D, c, chosen)
         for r in range(6):
             if r != c:
                 factor = D[r, c]
                 D[r, c] = 0.0
-                for j in range(6):
-                    D[r, j] -= factor * D[c, j]
+                set_row(D, r, add(row_of(D, r), -factor, chosen))
     for c in range(5, -1, -1):
         pivot = int(swaps[c])
         if pivot != c:
@@ -203,73 +225,83 @@ def invert_block(D: np.ndarray, swaps: np.ndarray) -> bool:
     return True
 
 
-@uncounted()
+@uncounted(fastmath=FAST)
 def _factor(graph: BodyGraph) -> bool:
     """Eliminate bodies from ``graph.blocks`` in place; False where the system is singular.
 
     What is left on the diagonal is inverted; blocks beside it stay as they are when their body is eliminated.
     """
     blocks, place, order, starts, neighbours = graph.blocks, graph.place, graph.order, graph.starts, graph.neighbours
-    factor = graph.room[0]
     for step in range(order.size):
         k = order[step]
         D = blocks[place[k, k]]
         if not invert_block(D, graph.room[1, 0]):
             return False
+        inverse = rows_of(D)
         for x in range(starts[step], starts[step + 1]):
             i = neighbours[x]
-            below = blocks[place[i, k]]
+            below, factor = blocks[place[i, k]], graph.room[0]
             for r in range(6):
-                b_0, b_1, b_2 = below[r, 0], below[r, 1], below[r, 2]
-                b_3, b_4, b_5 = below[r, 3], below[r, 4], below[r, 5]
-                for s in range(6):
-                    first = b_0 * D[0, s] + b_1 * D[1, s] + b_2 * D[2, s]
-                    factor[r, s] = first + (b_3 * D[3, s] + b_4 * D[4, s] + b_5 * D[5, s])
+                set_row(factor, r, weigh_six(row_of(below, r), inverse))
             for y in range(starts[step], starts[step + 1]):
-                right, target = blocks[place[k, neighbours[y]]], blocks[place[i, neighbours[y]]]
+                right, target = rows_of(blocks[place[k, neighbours[y]]]), blocks[place[i, neighbours[y]]]
                 for r in range(6):
-                    b_0, b_1, b_2 = factor[r, 0], factor[r, 1], factor[r, 2]
-                    b_3, b_4, b_5 = factor[r, 3], factor[r, 4], factor[r, 5]
-                    for s in range(6):
-                        first = b_0 * right[0, s] + b_1 * right[1, s] + b_2 * right[2, s]
-                        target[r, s] -= first + (b_3 * right[3, s] + b_4 * right[4, s] + b_5 * right[5, s])
+                    set_row(target, r, add(row_of(target, r), -1.0, weigh_six(row_of(factor, r), right)))
     return True
 
 
-@uncounted()
-def _multiply(block: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
-    """Write a block of 6 x 6 times x into y."""
-    for r in range(6):
-        y[r] = 0.0
-        for s in range(6):
-            y[r] += block[r, s] * x[s]
-
-
-@uncounted()
+@uncounted(fastmath=FAST)
 def _substitute(graph: BodyGraph, w: np.ndarray) -> None:
     """Solve the system that :func:`_factor` has eliminated for w, shape (bodies, 6), in place."""
     blocks, place, order, starts, neighbours = graph.blocks, graph.place, graph.order, graph.starts, graph.neighbours
-    own, part = graph.room[0, 0], graph.room[0, 1]
     for step in range(order.size):
         k = order[step]
-        _multiply(blocks[place[k, k]], w[k], own)
-        for x in range(starts[step], starts[step + 1]):
-            i = neighbours[x]
-            _multiply(blocks[place[i, k]], own, part)
-            for r in range(6):
-                w[i, r] -= part[r]
+        if starts[step] < starts[step + 1]:
+            own = times(blocks[place[k, k]], row_of(w, k))
+            for x in range(starts[step], starts[step + 1]):
+                i = neighbours[x]
+                set_row(w, i, add(row_of(w, i), -1.0, times(blocks[place[i, k]], own)))
     for step in range(order.size - 1, -1, -1):
         k = order[step]
+        own = row_of(w, k)
         for x in range(starts[step], starts[step + 1]):
-            _multiply(blocks[place[k, neighbours[x]]], w[neighbours[x]], part)
-            for r in range(6):
-                w[k, r] -= part[r]
-        _multiply(blocks[place[k, k]], w[k], own)
+            own = add(own, -1.0, times(blocks[place[k, neighbours[x]]], row_of(w, neighbours[x])))
+        set_row(w, k, times(blocks[place[k, k]], own))
+
+
+@uncounted(fastmath=FAST)
+def _offset(graph: BodyGraph, a: int, b: int) -> Three:
+    """Return the way from the centre of b to that of a."""
+    p = graph.centres
+    return p[a, 0] - p[b, 0], p[a, 1] - p[b, 1], p[a, 2] - p[b, 2]
+
+
+@uncounted(fastmath=FAST)
+def _add_pair(graph: BodyGraph, a: int, b: int) -> None:
+    """Add the block that the contacts between two bodies make in ``graph.room[0]``, and clear it."""
+    place, blocks, total, turned = graph.place, graph.blocks, graph.room[0], graph.room[1]
+    own = blocks[a] if a >= 0 else blocks[b]
+    for r in range(6):
+        set_row(own, r, add(row_of(own, r), 1.0, row_of(total, r)))
+    if a >= 0 and b >= 0:
+        d, across, other, back = _offset(graph, a, b), blocks[place[a, b]], blocks[b], blocks[place[b, a]]
         for r in range(6):
-            w[k, r] = own[r]
+            row = moved_wrench(row_of(total, r), d)
+            set_row(turned, r, row)
+            set_row(across, r, add(row_of(across, r), -1.0, row))
+        for source, target, sign in ((total, back, -1.0), (turned, other, 1.0)):
+            x, y, z = row_of(source, 0), row_of(source, 1), row_of(source, 2)
+            set_row(target, 0, add(row_of(target, 0), sign, x))
+            set_row(target, 1, add(row_of(target, 1), sign, y))
+            set_row(target, 2, add(row_of(target, 2), sign, z))
+            set_row(target, 3, add(row_of(target, 3), sign, weigh_three(1.0, row_of(source, 3), d[1], z, -d[2], y)))
+            set_row(target, 4, add(row_of(target, 4), sign, weigh_three(1.0, row_of(source, 4), d[2], x, -d[0], z)))
+            set_row(target, 5, add(row_of(target, 5), sign, weigh_three(1.0, row_of(source, 5), d[0], y, -d[1], x)))
+    for r in range(6):
+        set_row(total, r, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 
 
-@apart(error_model="numpy", _nrt=False)
+@apart(error_model="numpy", _nrt=False, fastmath=FAST)
 def factor_system(sides: np.ndarray, graph: BodyGraph, laws: Linearised) -> bool:
     """Write the system of the bodies, see the module, and eliminate it; False where it is singular.
 
@@ -280,32 +312,29 @@ def factor_system(sides: np.ndarray, graph: BodyGraph, laws: Linearised) -> bool
     """
     m, bodies = laws.A.shape[0], graph.order.size
     levers, place, blocks = graph.levers, graph.place, graph.blocks
-    S, SX = laws.S, graph.room[0]
+    S, total = laws.S, graph.room[0]
     for e in range(blocks.shape[0]):
         for r in range(6):
             for s in range(6):
                 blocks[e, r, s] = graph.inertias[e, r, s] if e < bodies else 0.0
+    for r in range(6):
+        set_row(total, r, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     for c in range(m):
-        for one in range(2):
-            i = sides[c, one]
-            if i < 0 or laws.is_open[c]:
-                continue
-            for r in range(3):
-                s_0, s_1, s_2 = S[c, r, 0], S[c, r, 1], S[c, r, 2]
-                for x in range(6):
-                    SX[r, x] = s_0 * levers[c, one, 0, x] + s_1 * levers[c, one, 1, x] + s_2 * levers[c, one, 2, x]
-            for other in range(2):
-                j = sides[c, other]
-                if j >= 0:
-                    target = blocks[place[j, i]]
-                    for x in range(6):
-                        l_0, l_1, l_2 = levers[c, other, 0, x], levers[c, other, 1, x], levers[c, other, 2, x]
-                        for y in range(6):
-                            target[x, y] += l_0 * SX[0, y] + l_1 * SX[1, y] + l_2 * SX[2, y]
+        if not laws.is_open[c]:
+            l_0, l_1, l_2 = row_of(levers[c], 0), row_of(levers[c], 1), row_of(levers[c], 2)
+            x_0 = weigh_three(S[c, 0, 0], l_0, S[c, 0, 1], l_1, S[c, 0, 2], l_2)
+            x_1 = weigh_three(S[c, 1, 0], l_0, S[c, 1, 1], l_1, S[c, 1, 2], l_2)
+            x_2 = weigh_three(S[c, 2, 0], l_0, S[c, 2, 1], l_1, S[c, 2, 2], l_2)
+            for r in range(6):
+                own = weigh_three(levers[c, 0, r], x_0, levers[c, 1, r], x_1, levers[c, 2, r], x_2)
+                set_row(total, r, add(row_of(total, r), 1.0, own))
+        a, b = sides[c, 0], sides[c, 1]
+        if c + 1 == m or sides[c + 1, 0] != a or sides[c + 1, 1] != b:  # no more contacts between the same bodies
+            _add_pair(graph, a, b)
     return _factor(graph)
 
 
-@apart(error_model="numpy", _nrt=False)
+@apart(error_model="numpy", _nrt=False, fastmath=FAST)
 def solve_system(
     sides: np.ndarray, graph: BodyGraph, laws: Linearised, psi: np.ndarray, direction: np.ndarray
 ) -> bool:
@@ -322,42 +351,43 @@ def solve_system(
         Whether all of it is finite.
     """
     m, bodies = laws.A.shape[0], graph.order.size
-    levers, S, E_inverse = graph.levers, laws.S, laws.E_inverse
-    w, part = graph.twists, graph.room[0, 0]
+    levers, S, E = graph.levers, laws.S, laws.E_inverse
+    w = graph.twists
     for i in range(bodies):
-        for x in range(6):
-            w[i, x] = 0.0
+        set_row(w, i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     for c in range(m):
-        k = 3 * c
-        for r in range(3):
-            part[r] = E_inverse[c, r, 0] * psi[k] + E_inverse[c, r, 1] * psi[k + 1] + E_inverse[c, r, 2] * psi[k + 2]
-            direction[k + r] = -part[r]
-        for one in range(2):
-            i = sides[c, one]
-            if i >= 0:
-                for r in range(3):
-                    for x in range(6):
-                        w[i, x] -= levers[c, one, r, x] * part[r]
+        k, a, b = 3 * c, sides[c, 0], sides[c, 1]
+        p_0, p_1, p_2 = psi[k], psi[k + 1], psi[k + 2]
+        d_0 = -(E[c, 0, 0] * p_0 + E[c, 0, 1] * p_1 + E[c, 0, 2] * p_2)
+        d_1 = -(E[c, 1, 0] * p_0 + E[c, 1, 1] * p_1 + E[c, 1, 2] * p_2)
+        d_2 = -(E[c, 2, 0] * p_0 + E[c, 2, 1] * p_1 + E[c, 2, 2] * p_2)
+        direction[k], direction[k + 1], direction[k + 2] = d_0, d_1, d_2
+        own = weigh_three(d_0, row_of(levers[c], 0), d_1, row_of(levers[c], 1), d_2, row_of(levers[c], 2))
+        if a >= 0:
+            set_row(w, a, add(row_of(w, a), 1.0, own))
+            if b >= 0:
+                set_row(w, b, add(row_of(w, b), -1.0, moved_wrench(own, _offset(graph, a, b))))
+        else:
+            set_row(w, b, add(row_of(w, b), 1.0, own))
     _substitute(graph, w)
     finite = True
     for c in range(m):
         if laws.is_open[c]:
             continue
-        for r in range(3):
-            part[r] = 0.0
-            for one in range(2):
-                i = sides[c, one]
-                if i >= 0:
-                    for x in range(6):
-                        part[r] += levers[c, one, r, x] * w[i, x]
-        for r in range(3):
-            for s in range(3):
-                direction[3 * c + r] -= S[c, r, s] * part[s]
-            finite = finite and math.isfinite(direction[3 * c + r])
+        k, a, b = 3 * c, sides[c, 0], sides[c, 1]
+        own = row_of(w, a if a >= 0 else b)
+        if a >= 0 and b >= 0:
+            own = add(own, -1.0, moved_twist(row_of(w, b), _offset(graph, a, b)))
+        u_0, u_1, u_2 = dot(row_of(levers[c], 0), own), dot(row_of(levers[c], 1), own), dot(row_of(levers[c], 2), own)
+        d_0 = direction[k] - (S[c, 0, 0] * u_0 + S[c, 0, 1] * u_1 + S[c, 0, 2] * u_2)
+        d_1 = direction[k + 1] - (S[c, 1, 0] * u_0 + S[c, 1, 1] * u_1 + S[c, 1, 2] * u_2)
+        d_2 = direction[k + 2] - (S[c, 2, 0] * u_0 + S[c, 2, 1] * u_1 + S[c, 2, 2] * u_2)
+        direction[k], direction[k + 1], direction[k + 2] = d_0, d_1, d_2
+        finite = finite and math.isfinite(d_0) and math.isfinite(d_1) and math.isfinite(d_2)
     return finite
 
 
-@apart(error_model="numpy", _nrt=False)
+@apart(error_model="numpy", _nrt=False, fastmath=FAST)
 def _linearise(
     operator: BodyOperator, mu: np.ndarray, steps: np.ndarray, sizes: np.ndarray, f: np.ndarray, v: np.ndarray,
     shift: float, laws: Linearised,
@@ -401,7 +431,7 @@ def _linearise(
             S[r, 2] = E[r, 1] * B[1, 2] + E[r, 2] * B[2, 2]
 
 
-@uncounted()
+@uncounted(fastmath=FAST)
 def _merit(steps: np.ndarray, mu: np.ndarray, f: np.ndarray, v: np.ndarray, psi: np.ndarray) -> float:
     """Squared function of all contacts."""
     total = 0.0
@@ -463,6 +493,7 @@ def body_newton(
                 break
         iteration += 1
         shift = growth * min(_FIRST_SHIFT, max(_LAST_SHIFT, residual))
+        shift *= 10.0 ** (2.0 * (iteration * _GOLDEN % 1.0) - 1.0)
         _linearise(operator, mu, steps, sizes, f, v, shift, laws)
         accepted = factor_system(operator.sides, graph, laws)
         accepted = accepted and solve_system(operator.sides, graph, laws, psi, direction)

@@ -58,24 +58,21 @@ def _longest_step(x_0: float, x_1: float, x_2: float, d_0: float, d_1: float, d_
     b = x_0 * d_0 - x_1 * d_1 - x_2 * d_2
     tangent = math.sqrt(x_1 * x_1 + x_2 * x_2)
     c = (x_0 - tangent) * (x_0 + tangent)
-    step = np.inf
     discriminant = b * b - a * c
-    if discriminant >= 0.0:
-        # roots of a t^2 + 2 b t + c without cancellation
-        q = -(b + math.copysign(math.sqrt(discriminant), b))
-        if q * a > 0.0:
-            step = q / a
-        if c * q > 0.0:
-            step = min(step, c / q)
-    if d_0 < 0.0:
-        step = min(step, -x_0 / d_0)
-    return step
+    # roots of a t^2 + 2 b t + c without cancellation; all are computed: which one counts is nothing to foretell
+    q = -(b + math.copysign(math.sqrt(abs(discriminant)), b))
+    first, second, third = q / a, c / q, -x_0 / d_0
+    meets = discriminant >= 0.0
+    step = first if meets & (q * a > 0.0) else np.inf
+    step = min(step, second if meets & (c * q > 0.0) else np.inf)
+    return min(step, third if d_0 < 0.0 else np.inf)
 
 
 @uncounted()
 def _jordan_divide(x: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
     """Solve x o out = r in the Jordan algebra of the second-order cone."""
-    determinant = (x[0] - math.hypot(x[1], x[2])) * (x[0] + math.hypot(x[1], x[2]))
+    tangent = math.sqrt(x[1] * x[1] + x[2] * x[2])
+    determinant = (x[0] - tangent) * (x[0] + tangent)
     dot = x[1] * r[1] + x[2] * r[2]
     out[0] = (x[0] * r[0] - dot) / determinant
     for c in range(1, 3):

@@ -16,6 +16,7 @@ from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.delassus.projection import TreeOperators
+from humanoid_sim.dynamics.articulated_body import FAST
 
 
 class BodyOperator(NamedTuple):
@@ -42,7 +43,7 @@ class BodyOperator(NamedTuple):
     twists: np.ndarray
 
 
-@uncounted()
+@uncounted(fastmath=FAST)
 def count_responses(rows: ConstraintRows, begin: int, starts: np.ndarray, trees: TreeOperators) -> None:
     """Count the responses of contacts of three rows each, from row ``begin`` on; see :class:`BodyOperator`."""
     starts[0] = 0
@@ -53,7 +54,7 @@ def count_responses(rows: ConstraintRows, begin: int, starts: np.ndarray, trees:
             starts[c + 1] += trees.sizes[b]
 
 
-@apart(error_model="numpy", _nrt=False)
+@apart(error_model="numpy", _nrt=False, fastmath=FAST)
 def fill_body_operator(
     rows: ConstraintRows, begin: int, trees: TreeOperators, tree_bodies: np.ndarray, scale: float,
     operator: BodyOperator,
@@ -110,7 +111,7 @@ def fill_body_operator(
                 operator.diagonal[c, r, s] = own
 
 
-@uncounted()
+@uncounted(fastmath=FAST)
 def push_bodies(operator: BodyOperator, c: int, d_0: float, d_1: float, d_2: float) -> None:
     """Add what a change of a contact's force makes of the twists."""
     twists, responses = operator.twists, operator.responses
@@ -120,7 +121,7 @@ def push_bodies(operator: BodyOperator, c: int, d_0: float, d_1: float, d_2: flo
             twists[i, x] += responses[e, x, 0] * d_0 + responses[e, x, 1] * d_1 + responses[e, x, 2] * d_2
 
 
-@uncounted()
+@uncounted(fastmath=FAST)
 def contact_velocity_of_twists(
     operator: BodyOperator, c: int, v_free: np.ndarray, f: np.ndarray, v: np.ndarray
 ) -> None:
@@ -144,7 +145,7 @@ def contact_velocity_of_twists(
         v[k] = v_free[k] + compliance[k] * f[k] + (linear + angular)
 
 
-@uncounted()
+@uncounted(fastmath=FAST)
 def operator_velocity(operator: BodyOperator, v_free: np.ndarray, f: np.ndarray, v: np.ndarray) -> None:
     """Velocities :math:`W f + v_{free}` of all rows into ``v``, and the twists of all bodies, computed anew."""
     operator.twists[:] = 0.0
