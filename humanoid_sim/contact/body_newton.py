@@ -55,9 +55,9 @@ _SHORT, _LONG = 0.2, 0.9
 _STIFFER, _SOFTEST = 0.1, 1e4
 """After a step shorter than the first part contacts yield ten times as much, after one longer than the second a tenth,
 and never more than so many times the least."""
-_GOLDEN = 0.6180339887498949
-"""By up to ten times less or more than that, in turn: else two shifts lead from each other's end to each other's
-beginning for good."""
+_STRAIGHT, _GOLDEN = 8, 0.6180339887498949
+"""After so many iterations contacts yield up to ten times less or more, in turn: else two shifts lead from each other's
+end to each other's beginning for good."""
 _FAILURES = 6
 """Steps in a row without progress after which the method gives up."""
 _PIVOT = 0.1
@@ -311,7 +311,7 @@ def factor_system(sides: np.ndarray, graph: BodyGraph, laws: Linearised) -> bool
         laws: the contacts' laws, of which S is read.
     """
     m, bodies = laws.A.shape[0], graph.order.size
-    levers, place, blocks = graph.levers, graph.place, graph.blocks
+    levers, blocks = graph.levers, graph.blocks
     S, total = laws.S, graph.room[0]
     for e in range(blocks.shape[0]):
         for r in range(6):
@@ -493,7 +493,8 @@ def body_newton(
                 break
         iteration += 1
         shift = growth * min(_FIRST_SHIFT, max(_LAST_SHIFT, residual))
-        shift *= 10.0 ** (2.0 * (iteration * _GOLDEN % 1.0) - 1.0)
+        if iteration > _STRAIGHT:
+            shift *= 10.0 ** (2.0 * (iteration * _GOLDEN % 1.0) - 1.0)
         _linearise(operator, mu, steps, sizes, f, v, shift, laws)
         accepted = factor_system(operator.sides, graph, laws)
         accepted = accepted and solve_system(operator.sides, graph, laws, psi, direction)

@@ -88,15 +88,13 @@ def weigh_six(weights: Six, rows: tuple[Six, Six, Six, Six, Six, Six]) -> Six:
 def moved_twist(twist: Six, d: Three) -> Six:
     """Return a twist, velocity first, at a point that is away by d."""
     x, y, z = twist[3], twist[4], twist[5]
-    return (
-        twist[0] + (y * d[2] - z * d[1]), twist[1] + (z * d[0] - x * d[2]), twist[2] + (x * d[1] - y * d[0]), x, y, z,
-    )  # fmt: skip
+    v_x, v_y, v_z = y * d[2] - z * d[1], z * d[0] - x * d[2], x * d[1] - y * d[0]
+    return twist[0] + v_x, twist[1] + v_y, twist[2] + v_z, x, y, z
 
 
 @uncounted(fastmath=FAST)
 def moved_wrench(wrench: Six, d: Three) -> Six:
     """Return a wrench, force first, about a point from which the old one is away by d."""
     x, y, z = wrench[0], wrench[1], wrench[2]
-    return (
-        x, y, z, wrench[3] + (d[1] * z - d[2] * y), wrench[4] + (d[2] * x - d[0] * z), wrench[5] + (d[0] * y - d[1] * x),
-    )  # fmt: skip
+    n_x, n_y, n_z = d[1] * z - d[2] * y, d[2] * x - d[0] * z, d[0] * y - d[1] * x
+    return x, y, z, wrench[3] + n_x, wrench[4] + n_y, wrench[5] + n_z
