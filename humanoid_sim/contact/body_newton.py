@@ -73,7 +73,7 @@ class BodyGraph(NamedTuple):
     Attributes:
         centres: of the bodies: where their twists are told, shape (bodies, 3).
         inertias: of the bodies about these, divided by the time step, shape (bodies, 6, 6).
-        levers: wrenches of the rows on body a about its centre, about that of b where a is the world, shape (m, 3, 6).
+        levers: wrenches of the rows on body a about its centre, or on b where a is the world, shape (m, 3, 6).
         place: number of the block of a pair of bodies, -1 where there is none, shape (bodies, bodies).
         order: bodies in the order of their elimination, shape (bodies,).
         starts: first of the neighbours of each body that are left when it is eliminated, shape (bodies + 1,), by order.

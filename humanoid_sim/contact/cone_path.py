@@ -71,7 +71,7 @@ def _longest_step(x_0: float, x_1: float, x_2: float, d_0: float, d_1: float, d_
 @uncounted()
 def _jordan_divide(x: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
     """Solve x o out = r in the Jordan algebra of the second-order cone."""
-    tangent = math.sqrt(x[1] * x[1] + x[2] * x[2])
+    tangent = math.hypot(x[1], x[2])
     determinant = (x[0] - tangent) * (x[0] + tangent)
     dot = x[1] * r[1] + x[2] * r[2]
     out[0] = (x[0] * r[0] - dot) / determinant
