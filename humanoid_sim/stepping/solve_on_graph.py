@@ -21,8 +21,8 @@ from humanoid_sim.stepping.step_settings import SolverSettings
 LAST_ITERATIONS, _SWEPT_ITERATIONS, _ITERATIONS = 20, 30, 70
 """Of Newton's method from the last step's forces, after sweeps from there or interior points, and from other starts."""
 _LASTING_ITERATIONS, _SHARE = 2, 0.03
-"""Where the first start solves the problem, so many more for this part of the tolerance: what comes to rest starts from
-forces that last longer."""
+"""Where the forces of the last step solve the problem, so many for this part of the tolerance: what comes to rest
+starts from forces that last longer."""
 _INTERIOR_ITERATIONS = 36
 _INTERIOR_COUNT = 2
 """An iteration of interior points counts as so many of Newton's method."""
@@ -131,6 +131,8 @@ def solve_on_graph(
             body_nsgs(operator, v_free, mu, f, tolerance, 0, v, residuals, deadline)
             if residuals[0] > tolerance:  # something closes that was left out
                 near, kept = problem, np.arange(mu.size)
+                body_nsgs(operator, v_free, mu, best, tolerance, 0, v, residuals, deadline)
+                best_residual = residuals[0]  # of all contacts from here on
                 limit = min(_SWEPT_ITERATIONS, settings.max_iterations - done)
                 used = body_newton(problem, f, tolerance, limit, v, residuals, deadline)
                 done, work = done + used, work + used * (mu.size + bodies)
