@@ -54,6 +54,11 @@ class YamlNode:
         """Whether the value is a list."""
         return isinstance(self.node, yaml.SequenceNode)
 
+    @property
+    def is_text(self) -> bool:
+        """Whether the value is a text or a number."""
+        return isinstance(self.node, yaml.ScalarNode)
+
     def mapping(self, allowed: Iterable[str] | None = None) -> dict[str, YamlNode]:
         """Return the values of a mapping by key, in the order of the file.
 

@@ -39,6 +39,8 @@ class Fault(str, Enum):
     CONTROLLER = "controller"
     STALE_STATE = "stale_state"
     EMERGENCY_STOP = "emergency_stop"
+    FALL = "fall"
+    CLIENT = "client"
     DEACTIVATE = "deactivate"
     SILENCE = "silence"
 
@@ -80,18 +82,58 @@ class BridgeTiming:
         horizon: how long what was sent moves a controller when nothing follows [s].
         lead: from a goal's check to its common start [s].
         acceleration: bound of the change of speed along the path [1/s].
+        braking: the same where it is stopped, as far as balance and the bounds of accelerations allow [1/s].
         watchdog: how long the bridge may stand still before goals are cancelled for it [s].
         clock: how long the clock may stand still [s of wall-clock time].
-        state_age: how old joint states may be, and states that controllers publish [s].
+        state_age: how old each joint's state may be, and states that controllers publish [s].
+        dead_man: how long a client's sign of life may be missing, where its goal doesn't say [s]; 0: none is needed.
     """
 
     rate: float = 50.0
     horizon: float = 0.1
     lead: float = 0.2
     acceleration: float = 2.0
-    watchdog: float = 0.1
+    braking: float = 12.5
+    watchdog: float = 0.2
     clock: float = 5.0
-    state_age: float = 0.5
+    state_age: float = 0.15
+    dead_man: float = 0.0
+
+
+@dataclass(frozen=True)
+class EmergencySettings:
+    """The emergency stop.
+
+    Attributes:
+        topic: that stops (std_msgs/Bool).
+        heartbeat: how long nothing may come on it [s of wall-clock time]; 0: any time.
+        latched: whether it is kept for late listeners; then it counts as pressed until something has come.
+    """
+
+    topic: str = "emergency_stop"
+    heartbeat: float = 0.0
+    latched: bool = False
+
+
+@dataclass(frozen=True)
+class FallSettings:
+    """What a fall is known by.
+
+    Attributes:
+        imu: topic of an inertial measurement unit that gives its orientation (sensor_msgs/Imu); empty: none.
+        sensor: of the robot, which that is; empty: it sits in the base, with its axes.
+        attitude: by which the base may be tilted from the motion's attitude [rad].
+        wrenches: topics of force sensors that bear the robot together (geometry_msgs/WrenchStamped).
+        force: which they have to bear together [N].
+        time: how long they may bear less [s].
+    """
+
+    imu: str = ""
+    sensor: str = ""
+    attitude: float = 0.5
+    wrenches: tuple[str, ...] = ()
+    force: float = 0.0
+    time: float = 0.1
 
 
 @dataclass(frozen=True)
@@ -131,7 +173,8 @@ class BridgeSettings:
     Attributes:
         robot: its robot.
         joint_states: topic of measured joints.
-        emergency_stop: topic that stops (std_msgs/Bool).
+        emergency_stop: see there.
+        fall: see there; None: it isn't watched.
         controllers: by key.
         timing: see there.
         tolerances: see there.
@@ -142,7 +185,8 @@ class BridgeSettings:
 
     robot: Robot
     joint_states: str
-    emergency_stop: str
+    emergency_stop: EmergencySettings
+    fall: FallSettings | None
     controllers: Mapping[str, ControllerSettings]
     timing: BridgeTiming
     tolerances: BridgeTolerances
@@ -164,7 +208,18 @@ def load_bridge_settings(name_or_path: str) -> BridgeSettings:
     if path.suffix not in (".yaml", ".yml"):
         path = find_resource(f"{FOLDER}/{name_or_path}.yaml")
     top = read_yaml(path, InputError).mapping(
-        ("robot", "joint_states", "emergency_stop", "controllers", "timing", "tolerances", "bounds", "balance", "stops")
+        (
+            "robot",
+            "joint_states",
+            "emergency_stop",
+            "fall",
+            "controllers",
+            "timing",
+            "tolerances",
+            "bounds",
+            "balance",
+            "stops",
+        )
     )
     for key in ("robot", "controllers"):
         if key not in top:
@@ -173,7 +228,8 @@ def load_bridge_settings(name_or_path: str) -> BridgeSettings:
     return BridgeSettings(
         robot=robot,
         joint_states=top["joint_states"].string() if "joint_states" in top else "joint_states",
-        emergency_stop=top["emergency_stop"].string() if "emergency_stop" in top else "emergency_stop",
+        emergency_stop=_emergency(top.get("emergency_stop")),
+        fall=_fall(top["fall"], robot) if "fall" in top else None,
         controllers=_controllers(top["controllers"], robot),
         timing=_timing(top.get("timing")),
         tolerances=BridgeTolerances(**_numbers(top.get("tolerances"), ("path", "goal", "goal_time"))),
@@ -187,6 +243,39 @@ def _beside(path: Path, robot: str) -> str:
     """Return a robot's name, or the path of its URDF, which may be relative to the bridge's file."""
     beside = path.parent / robot
     return str(beside) if robot.endswith(".urdf") and beside.is_file() else robot
+
+
+def _emergency(node: YamlNode | None) -> EmergencySettings:
+    """Return the emergency stop's settings; a topic alone says it all where it has neither heartbeat nor latch."""
+    if node is None:
+        return EmergencySettings()
+    if node.is_text:
+        return EmergencySettings(node.string())
+    fields = node.mapping(("topic", "heartbeat", "latched"))
+    return EmergencySettings(
+        topic=fields["topic"].string() if "topic" in fields else EmergencySettings.topic,
+        heartbeat=fields["heartbeat"].number(above=0.0) if "heartbeat" in fields else 0.0,
+        latched=fields["latched"].boolean() if "latched" in fields else False,
+    )
+
+
+def _fall(node: YamlNode, robot: Robot) -> FallSettings:
+    fields = node.mapping(("imu", "sensor", "attitude", "wrenches", "force", "time"))
+    if "imu" not in fields and "wrenches" not in fields:
+        raise node.fail("names no sensor", "Give imu, or wrenches with force")
+    if "wrenches" in fields and "force" not in fields:
+        raise node.fail("force is missing", "Give the force that the wrenches' sensors bear together at least, in N")
+    units = [name for name, sensor in robot.sensors.items() if sensor.type == "imu"]
+    sensor = units[0] if len(units) == 1 else ""
+    if "sensor" in fields:
+        sensor = fields["sensor"].string(units)
+    numbers = {name: fields[name].number(above=0.0) for name in ("attitude", "force", "time") if name in fields}
+    return FallSettings(
+        imu=fields["imu"].string() if "imu" in fields else "",
+        sensor=sensor,
+        wrenches=tuple(item.string() for item in fields["wrenches"].items()) if "wrenches" in fields else (),
+        **numbers,
+    )
 
 
 def _controllers(node: YamlNode, robot: Robot) -> dict[str, ControllerSettings]:
@@ -227,8 +316,12 @@ def _joints(node: YamlNode, robot: Robot) -> tuple[str, ...]:
 
 
 def _timing(node: YamlNode | None) -> BridgeTiming:
-    names = ("rate", "horizon", "lead", "acceleration", "watchdog", "clock", "state_age")
+    names = ("rate", "horizon", "lead", "acceleration", "braking", "watchdog", "clock", "state_age", "dead_man")
     timing = BridgeTiming(**_numbers(node, names, above=0.0))
+    if node is not None and timing.braking < timing.acceleration:
+        raise node.fail(
+            f"braking is {timing.braking:g}, acceleration is {timing.acceleration:g}", "Give braking at least as much"
+        )
     if node is not None and timing.horizon < 2.5 / timing.rate:
         raise node.fail(
             f"horizon is {timing.horizon:g} s, which a rate of {timing.rate:g} Hz can't keep filled",
@@ -251,7 +344,9 @@ def _bounds(node: YamlNode | None, robot: Robot) -> MotionBounds:
 
 
 def _stops(node: YamlNode | None) -> dict[Fault, Stop]:
-    stops = dict.fromkeys(Fault, Stop.PATH) | {Fault.EMERGENCY_STOP: Stop.HOLD, Fault.SILENCE: Stop.HOLD}
+    stops = dict.fromkeys(Fault, Stop.PATH) | dict.fromkeys(
+        (Fault.EMERGENCY_STOP, Fault.FALL, Fault.SILENCE), Stop.HOLD
+    )
     if node is not None:
         for name, value in node.mapping([item.value for item in Fault]).items():
             stops[Fault(name)] = Stop(value.string([item.value for item in Stop]))

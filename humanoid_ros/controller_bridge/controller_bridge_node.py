@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticStatus
 from humanoid_stack.action import ExecuteTrajectory
 from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
@@ -15,8 +16,7 @@ from rclpy.expand_topic_name import expand_topic_name
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.lifecycle.node import LifecycleNodeMixin
 from rclpy.serialization import serialize_message
-from rclpy.subscription import Subscription
-from std_msgs.msg import Bool, String
+from std_msgs.msg import String
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, Fault, Kind, load_bridge_settings
@@ -27,7 +27,10 @@ from humanoid_ros.controller_bridge.controller_outputs import (
     controller_outputs,
     now,
 )
-from humanoid_ros.controller_bridge.execution import Execution, Trouble
+from humanoid_ros.controller_bridge.dead_man import DeadMan
+from humanoid_ros.controller_bridge.emergency_stop import EmergencyStop
+from humanoid_ros.controller_bridge.execution import Execution, Trouble, Watch
+from humanoid_ros.controller_bridge.fall_watch import FallWatch
 from humanoid_ros.controller_bridge.guard import Guard
 from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion, StartError, check_motion
@@ -37,13 +40,14 @@ from humanoid_ros.messages.message_log import MessageLog
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import publish_diagnostics
-from humanoid_ros.node.executor_future import answer_of
+from humanoid_ros.node.executor_future import answer_of, waking_future
 from humanoid_ros.node.parameter_declaration import declare_flag, declare_text, flag, text
-from humanoid_ros.node.qos import COMMAND
 from humanoid_ros.node.run import run
 from humanoid_sim.control.path_timing import PathTiming
 
 NAME = "execute_trajectory"
+SOON = 10.0
+"""How far ahead a motion may be asked for: till then the bridge takes no other one [s]."""
 FEEDBACK = 5
 """Looks at the robot from one feedback to the next."""
 Result = ExecuteTrajectory.Result
@@ -85,15 +89,17 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         self._guard: Guard | None = None
         self._log: MessageLog | None = None
         self._server: AnsweringActionServer | None = None
-        self._emergency: Subscription | None = None
-        self._pressed = self._active = self._taken = False
+        self._emergency: EmergencyStop | None = None
+        self._falls: FallWatch | None = None
+        self._dead_man: DeadMan | None = None
+        self._active = self._taken = False
         self._execution: Execution | None = None
         self._problem: HumanoidError | None = None
         self._counts = {"executed": 0, "stopped": 0}
         self._checker = ThreadPoolExecutor(1, "check")
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._ticks = 0
-        publish_diagnostics(self, "bridge", self._diagnostics)
+        publish_diagnostics(self, "bridge", self._diagnostics, self._health)
         if flag(self, "autostart"):
             self.trigger_configure()
             if self._problem is not None:
@@ -115,9 +121,11 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         self._problem = None
         self._outputs = controller_outputs(self, list(settings.controllers.values()), self._record)
         self._measured = MeasuredJoints(self, settings.joint_states, self._record)
-        self._emergency = self.create_subscription(
-            Bool, settings.emergency_stop, self._on_emergency, COMMAND, callback_group=self.group
-        )
+        self._emergency = EmergencyStop(self, settings.emergency_stop, self._on_press)
+        self._falls = None
+        if settings.fall is not None:
+            self._falls = FallWatch(self, settings.fall, settings.robot, self._measured)
+        self._dead_man = DeadMan(self)
         actions = [
             expand_topic_name(f"{item.name}/follow_joint_trajectory", self.get_name(), self.get_namespace())
             for item in settings.controllers.values()
@@ -186,8 +194,12 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         self._outputs = {}
         assert self._measured is not None
         assert self._emergency is not None
+        assert self._dead_man is not None
         self._measured.destroy()
-        self.destroy_subscription(self._emergency)
+        self._dead_man.destroy()
+        self._emergency.destroy()
+        if self._falls is not None:
+            self._falls.destroy()
         if self._server is not None:
             self._server.destroy()
         if self._guard is not None:
@@ -230,36 +242,38 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
             raise InputError(f"is {goal.speed_scale:g}", element="speed_scale", remedy="Give more than 0, up to 1")
         tolerances = _tolerances(goal, settings)
         self._record_message(f"{NAME}/goal", "humanoid_stack/msg/WholeBodyTrajectory", goal.trajectory)
-        if measured.age() > settings.timing.state_age:
-            raise RefusedError(f"no joint states come on {settings.joint_states}", Result.STALE_STATE)
+        await self._wait(self._still_listening())
         outputs = self._chosen(goal)
+        named = set(goal.trajectory.joints.joint_names)
+        owned = [joint for output in outputs.values() for joint in output.settings.joints]
+        await self._check_measured(tuple(joint for joint in owned if joint in named))
         positions = dict(measured.positions)
         motion: CheckedMotion = await answer_of(
             self, self._checker.submit(check_motion, goal.trajectory, positions, settings, speed)
         )
         used = _used(outputs, motion.path.joint_names)
-        unmeasured = [name for output in used.values() for name in output.settings.joints if name not in positions]
-        if unmeasured:
-            raise RefusedError(f"joints {', '.join(unmeasured)} aren't measured", Result.STALE_STATE)
+        await self._check_measured(tuple(joint for output in used.values() for joint in output.settings.joints))
         self._check_there(used)
         if goal.dry_run:
             return Result(success=True, message=_told(motion, used, speed))
         if handle.is_cancel_requested:
             raise RefusedError("cancelled before it began", Result.STOPPED)
+        self._check_allowed()  # the check took its time
         start, stamped = now(self) + settings.timing.lead, seconds(goal.trajectory.header.stamp)
-        if stamped and stamped < now(self):
+        if stamped and not now(self) <= stamped <= now(self) + SOON:
             raise InputError(
                 f"is {stamped:.3f} s, now is {now(self):.3f} s",
                 element="trajectory.header.stamp",
-                remedy="Give a later stamp, or 0 to start at once",
+                remedy=f"Give a stamp in the next {SOON:g} s, or 0 to start at once",
             )
         timing = PathTiming(
             max(start, stamped), motion.path.length, speed=speed, acceleration=settings.timing.acceleration
         )
-        self._execution = Execution(self, settings, motion, timing, used, measured, tolerances)
+        watches = self._watches(motion, bytes(handle.goal_id.uuid), seconds(goal.dead_man) or settings.timing.dead_man)
+        self._execution = Execution(self, settings, motion, timing, used, measured, tolerances, watches)
         self._handle = handle
         self._execution.start()
-        if self._guard is not None:
+        if self._guard is not None and self._execution.guarded:
             guard = self._guard
             guard.arm()
             self._execution.ended.add_done_callback(lambda _: guard.disarm())
@@ -270,12 +284,76 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         return result
 
     def _check_free(self) -> None:
-        if not self._active:
-            raise RefusedError("the bridge is inactive: activate it", Result.STOPPED)
         if self._taken:
             raise RefusedError("another trajectory is being executed: cancel it, or wait", Result.BUSY)
-        if self._pressed:
-            raise RefusedError("the emergency stop is pressed: release it", Result.EMERGENCY_STOP)
+        self._check_allowed()
+
+    def _check_allowed(self) -> None:
+        if not self._active:
+            raise RefusedError("the bridge is inactive: activate it", Result.STOPPED)
+        assert self._emergency is not None
+        if self._emergency.problem:
+            raise RefusedError(f"{self._emergency.problem}: release it", Result.EMERGENCY_STOP)
+
+    def _still_listening(self) -> float:
+        assert self._emergency is not None
+        return self._emergency.still_listening
+
+    async def _check_measured(self, joints: tuple[str, ...]) -> None:
+        """Raise a RefusedError where joints aren't measured, or a fall's sensors are silent."""
+        assert self._settings is not None
+        assert self._measured is not None
+        timing = self._settings.timing
+        # Once more: after the bridge was held up, messages have waited.
+        for pause in (timing.state_age, 0.0):
+            ahead = timing.clock if flag(self, "use_sim_time") else timing.state_age
+            words = self._measured.stale(joints, timing.state_age, ahead)
+            if not words and self._falls is not None:
+                words = self._falls.silent(timing.state_age)
+            if not words:
+                return
+            await self._wait(pause)
+        raise RefusedError(words, Result.STALE_STATE)
+
+    async def _wait(self, pause: float) -> None:
+        """Let others go on for a time [s], of the machine's own clock."""
+        if pause <= 0.0:
+            return
+        done = waking_future(self)
+        timer = self.create_timer(pause, lambda: done.done() or done.set_result(None), clock=self._steady)
+        await done
+        self.destroy_timer(timer)
+
+    def _watches(self, motion: CheckedMotion, goal: bytes, dead_man: float) -> list[Watch]:
+        """Return what may end a motion beside its joints and controllers, watched from now on."""
+        emergency, client, falls, settings = self._emergency, self._dead_man, self._falls, self._settings
+        assert emergency is not None
+        assert client is not None
+        assert settings is not None
+        client.watch(goal, dead_man)
+
+        def press(_: float) -> Trouble | None:
+            return Trouble(Fault.EMERGENCY_STOP, emergency.problem) if emergency.problem else None
+
+        def client_lost(_: float) -> Trouble | None:
+            return Trouble(Fault.CLIENT, client.problem) if client.problem else None
+
+        if falls is None:
+            return [press, client_lost]
+        falls.begin(motion.whole)
+        was_silent = False
+
+        def fall(position: float) -> Trouble | None:
+            nonlocal was_silent
+            words = falls.fall(position)
+            if words:
+                return Trouble(Fault.FALL, words)
+            # At the second look, as joint states.
+            before, silent = was_silent, falls.silent(settings.timing.state_age)
+            was_silent = bool(silent)
+            return Trouble(Fault.STALE_STATE, silent) if silent and before else None
+
+        return [press, client_lost, fall]
 
     def _chosen(self, goal: ExecuteTrajectory.Goal) -> dict[str, ControllerOutput]:
         """Return the controllers that a goal may use."""
@@ -306,10 +384,9 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
             self._execution.stop(Trouble(Fault.CANCEL, "cancelled"))
         return CancelResponse.ACCEPT
 
-    def _on_emergency(self, message: Bool) -> None:
-        self._pressed = bool(message.data)
-        if self._pressed and self._execution is not None:
-            self._execution.stop(Trouble(Fault.EMERGENCY_STOP, "the emergency stop was pressed"))
+    def _on_press(self) -> None:
+        if self._execution is not None:
+            self._execution.stop(Trouble(Fault.EMERGENCY_STOP, "the emergency stop is pressed"))
 
     def _tick(self) -> None:
         execution = self._execution
@@ -337,6 +414,32 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
             self._record(topic, kind, bytes(serialize_message(message)))
             self._taken = taken
 
+    def _stale_joints(self) -> str:
+        if self._settings is None or self._measured is None:
+            return ""
+        joints = tuple(joint for output in self._outputs.values() for joint in output.settings.joints)
+        # Told once a second: a longer look than a motion's, which a busy machine doesn't trip.
+        return self._measured.stale(joints, max(1.0, self._settings.timing.state_age), self._settings.timing.clock)
+
+    def _health(self) -> tuple[bytes, str]:
+        """Return the worst that a user should know, and its level."""
+        if self._settings is None or self._emergency is None:
+            return DiagnosticStatus.WARN, "not configured"
+        absent = [reason for output in self._outputs.values() if (reason := output.absent())]
+        problems = [self._stale_joints(), *absent, self._guard.problem if self._guard is not None else ""]
+        if self._falls is not None:
+            problems.append(self._falls.silent(max(1.0, self._settings.timing.state_age)))
+        problems = [problem for problem in problems if problem]
+        if problems:
+            return DiagnosticStatus.ERROR, "; ".join(problems)
+        if self._emergency.problem:
+            return DiagnosticStatus.WARN, self._emergency.problem
+        if not self._active:
+            return DiagnosticStatus.WARN, "inactive"
+        if self._emergency.publishers == 0:
+            return DiagnosticStatus.OK, f"{'busy' if self.busy else 'idle'}; nobody publishes the emergency stop"
+        return DiagnosticStatus.OK, "busy" if self.busy else "idle"
+
     def _diagnostics(self) -> dict[str, str]:
         execution = self._execution
         return {
@@ -347,7 +450,8 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
             "trajectories stopped": str(self._counts["stopped"]),
             "requests refused": str(self.refusals.count),
             "last refusal": self.refusals.last,
-            "emergency stop": str(self._pressed).lower(),
+            "emergency stop": "" if self._settings is None or self._emergency is None else self._emergency.problem,
+            "joint states": self._stale_joints(),
             "on the path [s]": "" if execution is None else f"{execution.timing.at(now(self)).position:.2f}",
         }
 

@@ -25,7 +25,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from humanoid_ros.controller_bridge.bridge_settings import ControllerSettings, Kind
 from humanoid_ros.messages.conversions import duration, seconds, stamp
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
-from humanoid_ros.node.qos import COMMAND, NEWEST
+from humanoid_ros.node.qos import COMMAND, NEWEST_OF_ANY
 from humanoid_sim.control.joint_path import PathPoints
 
 Record = Callable[[str, str, bytes], None]
@@ -130,7 +130,7 @@ class TrajectoryOutput(ControllerOutput):
         self._heard: float | None = None
         self._newest: bytes | None = None
         self._listener = node.create_subscription(
-            JointTrajectoryControllerState, f"{settings.name}/controller_state", self._on_state, NEWEST, raw=True
+            JointTrajectoryControllerState, f"{settings.name}/controller_state", self._on_state, NEWEST_OF_ANY, raw=True
         )
 
     def silence(self) -> float:
@@ -187,6 +187,7 @@ class ActionOutput(TrajectoryOutput):
         self._client = GuardedActionClient(node, FollowJointTrajectory, self._action)
         self._number = 0
         self._handle: Any = None
+        self._running: dict[int, Any] = {}
         self._done = self._held = False
 
     @property
@@ -219,10 +220,10 @@ class ActionOutput(TrajectoryOutput):
         self._client.send_goal_async(goal).add_done_callback(partial(self._on_answer, self._number))
 
     def hold(self, positions: NDArray[np.float64]) -> None:
-        """Cancel the goal: the controller then holds its joints where they are."""
+        """Cancel what runs: the controller then holds its joints where they are."""
         self._held = True
-        if self._handle is not None:
-            self._handle.cancel_goal_async()
+        for handle in self._running.values():
+            handle.cancel_goal_async()
 
     def destroy(self) -> None:
         """Leave its topics."""
@@ -231,17 +232,20 @@ class ActionOutput(TrajectoryOutput):
 
     def _on_answer(self, number: int, answer: Future) -> None:
         handle = answer.result()
+        if handle.accepted:
+            self._running[number] = handle
+            if self._held:
+                handle.cancel_goal_async()
+            handle.get_result_async().add_done_callback(partial(self._on_result, number))
         if number != self._number:
             return  # another goal has replaced it
         if not handle.accepted:
             self.lost = "it rejected the goal; ros2_control tells why in the controller's log alone"
             return
         self._handle = handle
-        if self._held:
-            handle.cancel_goal_async()
-        handle.get_result_async().add_done_callback(partial(self._on_result, number))
 
     def _on_result(self, number: int, answer: Future) -> None:
+        self._running.pop(number, None)
         if number != self._number:
             return
         status, result = answer.result().status, answer.result().result

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from humanoid_stack.action import ExecuteTrajectory
@@ -31,12 +32,20 @@ LONGEST_WINDOW = 2.0
 """Of one that leads to a place to stand; where the next one is further away, it brakes within the horizon [s]."""
 RENEWED = 0.25
 """Share of what a window that leads to a place to stand runs at speed, after which the next one is sent."""
+GOAL_RUN = 0.5
+"""How long a goal that leads to a place to stand runs at speed at least [s]."""
+GOAL_RENEWED = 0.5
+"""Share of what it runs at speed, after which the next one is sent."""
 RAREST = 0.1
 """Time from one window to the next at most, and between goals that follow one that is behind at least [s]."""
 BEHIND = 0.01
 """A controller whose reference is nearer to where it should be isn't behind [rad or m]."""
 LONGEST = 0.5
 """How far back on the path a controller that is behind is looked for [s]."""
+TOLD = 0.1
+"""How long after a stop joints and controllers are waited for, before it is told that they aren't there [s]."""
+RATES, LOOKS = 6, 5
+"""How many rates of braking are tried, and at how many moments each is looked at."""
 JUMP = 0.05
 """A clock that goes back, or gains on the machine's own, by more than this was set [s]."""
 CODES = {
@@ -45,6 +54,8 @@ CODES = {
     Fault.CONTROLLER: Result.CONTROLLER_LOST,
     Fault.STALE_STATE: Result.STALE_STATE,
     Fault.EMERGENCY_STOP: Result.EMERGENCY_STOP,
+    Fault.FALL: Result.FALL,
+    Fault.CLIENT: Result.CLIENT_LOST,
     Fault.DEACTIVATE: Result.STOPPED,
 }
 
@@ -64,13 +75,34 @@ class Trouble:
     controller: str = ""
 
 
+Watch = Callable[[float], Trouble | None]
+"""Looks at what may end a motion that is at a place on its path [s]."""
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Where controllers go with what they were sent last, when nothing more comes.
+
+    Attributes:
+        timing: of the path.
+        until: when it begins to brake [s].
+        renewed: when the next one is due [s].
+        end: when the controllers stand [s].
+    """
+
+    timing: PathTiming
+    until: float
+    renewed: float
+    end: float
+
+
 class Execution:
     """Commands the controllers along a path until its end, or until something stops it.
 
     All controllers start at one stamp. Goals and windows are stamped too, so how late a message arrives doesn't matter
     within the horizon. A window ends at rest: without the next one a controller stands within the horizon, or where the
-    bridge's file says so at the next place where the robot can stand. Where a controller is behind on the path, because
-    its windows came too late or by itself, the motion goes on from there.
+    bridge's file says so at the next place where the robot can stand; goals lead there too then. Where a controller is
+    behind on the path, because its windows came too late or by itself, the motion goes on from there.
 
     Attributes:
         ended: completed with the result, once.
@@ -85,6 +117,7 @@ class Execution:
         outputs: Mapping[str, ControllerOutput],
         measured: MeasuredJoints,
         tolerances: BridgeTolerances,
+        watches: Sequence[Watch] = (),
     ) -> None:
         """Prepare; :meth:`start` begins.
 
@@ -96,6 +129,7 @@ class Execution:
             outputs: controllers to use, by key.
             measured: where the joints are.
             tolerances: to watch.
+            watches: what else may end it.
         """
         self.ended: Future = waking_future(node)
         self._max_error = 0.0, ""
@@ -112,13 +146,15 @@ class Execution:
         held = {key: measured.of(output.settings.joints) for key, output in outputs.items()}
         self._held: dict[str, NDArray[np.float64]] = held
         self._trouble: Trouble | None = None
-        self._fills_until = math.inf
-        self._tail: PathTiming | None = None
-        self._windows_end = self._goals_sent = -math.inf
+        self._watches = watches
+        self._lead: Lead | None = None
+        self._stop_by = math.inf
+        self._was_stale = False
+        self._goals_sent = -math.inf
         self._goals_due = False
         self._late = 0
         self._reached = -math.inf, -math.inf
-        self._streamed = self._renewed = -math.inf
+        self._streamed = -math.inf
         self._simulated = node.get_parameter("use_sim_time").get_parameter_value().bool_value
         self._last_read = time.monotonic()
         self._last_now = now(node)
@@ -144,12 +180,17 @@ class Execution:
         worst = int(np.argmax(np.nan_to_num(np.abs(self._errors), nan=math.inf)))
         return abs(float(self._errors[worst])), self._joints[worst]
 
+    @property
+    def guarded(self) -> bool:
+        """Whether goals go on when the bridge is gone, so that they have to be cancelled for it."""
+        return self._has_goals and not self._led
+
     def start(self) -> None:
         """Send all controllers their first commands."""
         for output in self._outputs.values():
             output.begin()
-        self._send_goals(self._begin)
         self._stream(self._begin)
+        self._send_goals(self._begin)
         self._last_tick = time.monotonic()
 
     def tick(self) -> None:
@@ -158,7 +199,7 @@ class Execution:
             return
         read, clock, wall = time.monotonic(), now(self._node), time.monotonic()
         hung, self._last_tick = wall - self._last_tick, wall
-        if self._has_goals and hung > self._settings.timing.watchdog:
+        if self.guarded and hung > self._settings.timing.watchdog:
             # The guard has cancelled the goals, or is about to.
             self.stop(Trouble(Fault.CONTROLLER, f"the bridge hung for {hung:.2f} s"), hold=True)
             return
@@ -187,11 +228,13 @@ class Execution:
             self.stop(Trouble(Fault.STALE_STATE, words), hold=True)
             return
         self._last_now, self._last_read = clock, read
-        trouble = self._lost() or self._stale() or self._wait_for_controllers() or self._astray(clock)
-        if trouble is not None:
+        for trouble in self._troubles(clock):
             self.stop(trouble)
-            if self.ended.done():
-                return
+        if clock > self._stop_by and self._trouble is not None:
+            self._hold()
+            self._end(self._trouble, "it couldn't be stopped on the path and is held")
+        if self.ended.done():
+            return
         # By the clock of the motion: a simulation that is slow isn't sent more for it. Half of a period: a clock that
         # comes in steps would make this skip every other look.
         if clock >= max(self._begin, self._streamed + 0.5 / self._settings.timing.rate):
@@ -224,21 +267,51 @@ class Execution:
             self._hold()
             self._end(trouble, f"held at once at {place.position:.3f} s of the path")
             return
-        least = place.position + self._timing.braking_distance(place.speed)
         if self._motion.stops is None:
+            rate = self._hardest(place)
+            least = place.position + 0.5 * place.speed**2 / rate
             if least < self._timing.length:
-                self._timing.stop(clock, least)
+                self._timing.stop(clock, least, rate)
         else:
             found = next_stop(self._motion.stops, place.position)
             if found is not None:
-                self._timing.stop(clock, found.stand)
-        self._renewed = -math.inf
+                self._timing.stop(clock, found.stand, found.acceleration)
+        self._stop_by = self._timing.end + self._settings.timing.horizon + self._tolerances.goal_time
+        self._lead = None
+        self._stream(clock)
         self._send_goals(clock)
         self._node.get_logger().warning(
             f"{trouble.words}; goes on along the path from {place.position:.3f} to {self._timing.end_position:.3f} s"
         )
 
     # ------------------------------------------------------------------------------------------------------------------
+
+    def _troubles(self, clock: float) -> Iterator[Trouble]:
+        """Look at all that may end the motion."""
+        position = self._timing.at(clock).position
+        for look in (self._lost, self._stale, self._wait_for_controllers, partial(self._astray, clock)):
+            trouble = look()
+            if self.ended.done():
+                return
+            if trouble is not None:
+                yield trouble
+        for watch in self._watches:
+            trouble = watch(position)
+            if trouble is not None:
+                yield trouble
+
+    def _hardest(self, place: PathPlace) -> float:
+        """Return with how much a motion without contacts is braked from a place on the path [1/s]."""
+        least, most = self._settings.timing.acceleration, self._settings.timing.braking
+        for rate in np.geomspace(most, least, RATES)[:-1].tolist():
+            times = np.linspace(0.0, place.speed / rate, LOOKS)
+            ways = place.position + times * (place.speed - 0.5 * rate * times)
+            if all(
+                self._motion.bears(float(way), place.speed - rate * time, -rate)
+                for way, time in zip(ways, times, strict=True)
+            ):
+                return float(rate)
+        return least
 
     def _lost(self) -> Trouble | None:
         """Return what has become of a controller; a lost one is commanded no more."""
@@ -251,7 +324,7 @@ class Execution:
             if not reason and self._last_now > self._begin and not self._begun and not output.accepted:
                 reason = f"it didn't answer within {self._settings.timing.lead:g} s"
             if reason:
-                output.hold(self._measured.of(output.settings.joints))
+                self._hold_one(key)
                 if not self._begun:
                     self._hold()
                     self._end(Trouble(Fault.CONTROLLER, reason, key), "it never began", Result.NO_CONTROLLER)
@@ -265,22 +338,28 @@ class Execution:
         return None
 
     def _stale(self) -> Trouble | None:
-        age = self._measured.age()
-        if age <= self._settings.timing.state_age:
-            return None
-        return Trouble(Fault.STALE_STATE, f"the newest joint states are {age:.2f} s old")
+        timing = self._settings.timing
+        # A simulation's clock comes by messages of its own, which joint states may overtake.
+        ahead = timing.clock if self._simulated else timing.state_age
+        words = self._measured.stale(self._watched, timing.state_age, ahead)
+        # At the second look: the first one after the bridge was held up comes before the messages that have waited.
+        before, self._was_stale = self._was_stale, bool(words)
+        return Trouble(Fault.STALE_STATE, words) if words and before else None
 
     def _astray(self, clock: float) -> Trouble | None:
         """Compare the joints with where they should have been when they were measured."""
-        stamp = min(self._measured.stamp, clock)
-        desired = self._motion.path.at(self._timing, stamp).positions
-        self._errors = desired - self._measured.of(self._joints)
+        times = np.minimum(self._measured.times(self._joints), clock)
+        desired = self._errors.copy()
+        for when in np.unique(times):
+            chosen = times == when
+            desired[chosen] = self._motion.path.at(self._timing, float(when)).positions[chosen]
+        self._errors = np.where(times < self._begin, 0.0, desired - self._measured.of(self._joints))
         error, joint = self.worst
-        if stamp > self._begin and error > self._max_error[0]:
+        if error > self._max_error[0]:
             self._max_error = error, joint
-        if error <= self._tolerances.path or stamp < self._begin:
+        if error <= self._tolerances.path:
             return None
-        position = self._timing.at(stamp).position
+        position = self._timing.at(clock).position
         words = (
             f"joint '{joint}' is off by {error:.4g} at {position:.3f} s of the path, the tolerance is "
             f"{self._tolerances.path:g}"
@@ -338,47 +417,74 @@ class Execution:
         return PathPlace(float(tried[best]), min(max(speed, 0.0), self._timing.speed), 0.0)
 
     def _catch_up(self, clock: float) -> None:
-        """Go on from where windows have braked on the path, if the next one comes too late."""
-        if self._tail is None or clock <= self._fills_until:
-            return
-        place = self._tail.at(clock)
-        if place.position < self._timing.at(clock).position - 1e-6:
-            self._restart(clock, place)
+        """Go on from where controllers have braked on the path, if what comes next comes too late."""
+        if Form.WINDOW not in self._forms and not (self._has_goals and self._led):
+            self._lead = None  # those that it was sent to are lost
+        if self._lead is not None and clock > self._lead.until:
+            place = self._lead.timing.at(clock)
+            if place.position < self._timing.at(clock).position - 1e-6:
+                self._restart(clock, place)
 
     def _restart(self, time: float, place: PathPlace) -> None:
         """Go on from a place at which controllers with windows are; those with goals come back to it."""
         self._late += 1
-        self._renewed = -math.inf
+        self._lead = None
         self._goals_due = True
         self._timing.restart(time, place)
 
     def _stream(self, clock: float) -> None:
         """Send windows and set points that are due now."""
-        forms = {output.form for output in self._outputs.values()}
-        if Form.WINDOW in forms and clock < self._timing.end and clock >= self._renewed:
-            timing = self._settings.timing
-            run, start = RUN * timing.horizon, max(clock, self._begin)
-            places = self._motion.stops if self._settings.stops[Fault.SILENCE] is Stop.PATH else None
-            led = None if places is None else led_to_stand(self._timing, places, start + run, LONGEST_WINDOW)
-            self._tail, self._fills_until = led or (
-                self._timing.braked(start + run, timing.horizon - run),
-                start + run,
-            )
-            self._renewed = -math.inf if led is None else start + min(RENEWED * (self._fills_until - start), RAREST)
-            self._windows_end = max(start + timing.horizon, self._tail.end)
-            self._give(Form.WINDOW, self._motion.path.points(self._tail, clock, self._windows_end))
-        if Form.SET_POINT in forms and clock >= self._begin:
+        led = self._has_goals and self._led
+        due = clock < self._timing.end and (self._lead is None or clock >= self._lead.renewed)
+        if due and (Form.WINDOW in self._forms or led):
+            self._lead = self._next_lead(clock)
+            self._goals_due = self._goals_due or led
+            if Form.WINDOW in self._forms:
+                self._give(Form.WINDOW, self._motion.path.points(self._lead.timing, clock, self._lead.end))
+        if Form.SET_POINT in self._forms and clock >= self._begin:
             soon = clock + 1.0 / self._settings.timing.rate
             self._give(Form.SET_POINT, self._motion.path.points(self._timing, soon, soon))
 
+    def _next_lead(self, clock: float) -> Lead:
+        """Return where controllers go with what they are sent now."""
+        horizon, start, goals = self._settings.timing.horizon, max(clock, self._begin), self._has_goals
+        run = RUN * horizon
+        if self._led:
+            assert self._motion.stops is not None
+            # Controllers with windows are led as far as those with goals beside them: the robot is one.
+            run, longest = (GOAL_RUN, math.inf) if goals else (run, LONGEST_WINDOW)
+            led = led_to_stand(self._timing, self._motion.stops, start + run, longest)
+            if led is not None:
+                tail, until = led
+                wait = GOAL_RENEWED * (until - start) if goals else min(RENEWED * (until - start), RAREST)
+                renewed = math.inf if goals and tail is self._timing else start + wait
+                return Lead(tail, until, renewed, max(start + horizon, tail.end))
+        tail = self._timing.braked(start + run, horizon - run)
+        return Lead(tail, start + run, -math.inf, max(start + horizon, tail.end))
+
+    @property
+    def _forms(self) -> set[Form]:
+        return {output.form for output in self._outputs.values()}
+
+    @property
+    def _led(self) -> bool:
+        """Whether what controllers are sent leads to a place to stand."""
+        return self._motion.stops is not None and self._settings.stops[Fault.SILENCE] is Stop.PATH
+
     @property
     def _has_goals(self) -> bool:
-        return any(output.form is Form.GOAL for output in self._outputs.values())
+        return Form.GOAL in self._forms
+
+    @property
+    def _watched(self) -> tuple[str, ...]:
+        """Joints of all controllers that are commanded."""
+        return tuple(joint for output in self._outputs.values() for joint in output.settings.joints)
 
     def _send_goals(self, clock: float) -> None:
         self._goals_sent, self._goals_due = clock, False
         if clock < self._timing.end and self._has_goals:
-            self._give(Form.GOAL, self._motion.path.points(self._timing, clock, math.inf))
+            tail = self._lead.timing if self._led and self._lead is not None else self._timing
+            self._give(Form.GOAL, self._motion.path.points(tail, clock, math.inf))
 
     def _give(self, form: Form, points: PathPoints) -> None:
         for key, output in self._outputs.items():
@@ -405,21 +511,35 @@ class Execution:
         return PathPoints(points.times, positions, *rest)
 
     def _hold(self) -> None:
-        for output in self._outputs.values():
-            output.hold(self._measured.of(output.settings.joints))
+        for key in self._outputs:
+            self._hold_one(key)
+
+    def _hold_one(self, key: str) -> None:
+        """Hold a controller's joints where they are; those that aren't measured any more where they should be."""
+        output = self._outputs[key]
+        joints = output.settings.joints
+        positions = self._measured.of(joints)
+        old = self._last_now - self._measured.times(joints) > self._settings.timing.state_age
+        if old.any() and not self._set_back:
+            place = self._motion.path.points(self._timing, self._last_now, self._last_now)
+            positions[old] = self._of(key, place).positions[0][old]
+        output.hold(positions)
 
     def _finish(self, clock: float) -> None:
         """End at the path's end or where it was stopped, as soon as the joints are there and no window goes on."""
         error, joint = self.worst
-        end = max(self._timing.end, self._windows_end)
-        there = all(output.done for output in self._outputs.values()) and self._measured.stamp >= end
-        late = clock - end > self._tolerances.goal_time
+        end = max(self._timing.end, -math.inf if self._lead is None else self._lead.end)
+        measured = bool((self._measured.times(self._watched) >= end).all())
+        there = all(output.done for output in self._outputs.values()) and measured
+        late = clock - end > (self._tolerances.goal_time if self._trouble is None else TOLD)
         if not there and not late:
             return
         if self._trouble is not None:
             place = f"stands at {self._timing.end_position:.3f} s of the path"
             if self._motion.stops is not None and self._timing.end_position >= self._timing.length:
                 place += ", its end: on the way there was no place to stand"
+            if not there:
+                place += ", where its joints haven't come yet" if measured else ", where its joints aren't measured"
             self._end(self._trouble, place)
         elif error <= self._tolerances.goal and there:
             self._end(None, "the end is reached")

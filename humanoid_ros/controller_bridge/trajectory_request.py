@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import humanoid_stack.msg as messages
 import numpy as np
@@ -27,6 +27,8 @@ MOVING = 0.01
 """Velocity at the start or the end of a trajectory that is none [rad/s or m/s]."""
 ROUNDING = 1e-6
 """Times nearer than this are one [s]."""
+FRAMES = ("world", "odom", "map")
+"""Frames fixed to the world, in which a motion's base may be given."""
 SHOWN = 5
 """Faults that a refusal lists at most."""
 
@@ -39,11 +41,21 @@ class CheckedMotion:
         path: of its joints.
         balance: along it; None where contacts aren't given.
         stops: where a robot that stands on contacts can be stopped; None where contacts aren't given.
+        acceleration: (n,) bound of each joint while it is stopped [rad/s² or m/s²]; infinite: none.
+        whole: the motion of the whole robot; None where contacts aren't given.
     """
 
     path: JointPath
     balance: MotionBalance | None
     stops: tuple[StopPlace, ...] | None
+    acceleration: NDArray[np.float64]
+    whole: WholeBodyTrajectory | None
+
+    def bears(self, position: float, speed: float, acceleration: float) -> bool:
+        """Whether no joint accelerates beyond its bound at a place, a speed and an acceleration along the path."""
+        own = self.path.trajectory.sample(position)
+        asked = own.accelerations * speed**2 + own.velocities * acceleration
+        return bool((np.abs(asked) <= self.acceleration).all())
 
 
 class StartError(InputError):
@@ -66,12 +78,20 @@ def check_motion(
         InputError: something else of it can't be executed; field, value and bound are named.
     """
     robot = settings.robot
+    for field, known in (("header", ()), ("joints.header", robot.parts.links)):
+        frame = (message.joints if known else message).header.frame_id
+        if frame and frame.rsplit("/", 1)[-1] not in (*FRAMES, *known):
+            raise InputError(
+                f"is '{frame}'",
+                element=f"trajectory.{field}.frame_id",
+                remedy=f"Leave it empty, or give {', '.join(FRAMES)}",
+            )
     if message.robot not in ("", robot.name):
         raise InputError(f"is '{message.robot}'", element="trajectory.robot", remedy=f"This bridge moves {robot.name}")
     path = _joint_path(message.joints, measured)
     faults = joint_faults(path, robot, settings.bounds, speed)
     motion = _whole_body(message, path, robot, measured)
-    balance, stops = None, None
+    balance = None
     if motion is not None:
         faults += sole_faults(motion, settings.bounds)
         if motion.contacts and robot.base_joint is not None:
@@ -79,11 +99,19 @@ def check_motion(
             faults += _unbalanced(motion, balance, settings.balance.margin, speed)
     _raise(faults, InputError)
     _raise(start_faults(path, measured, settings.bounds), StartError)
-    if balance is not None:
-        stops = stop_places(
-            path.length, speed, settings.timing.acceleration, balance.margin, settings.balance.stop_margin
-        )
-    return CheckedMotion(path, balance, stops)
+    highest = np.array([settings.bounds.acceleration.get(name, np.inf) for name in path.joint_names])
+    checked = CheckedMotion(path, balance, None, highest, motion)
+    if balance is None:
+        return checked
+
+    def margin(position: float, speed: float, acceleration: float) -> float:
+        if acceleration < -timing.acceleration and not checked.bears(position, speed, acceleration):
+            return -np.inf
+        return balance.margin(position, speed, acceleration)
+
+    timing = settings.timing
+    stops = stop_places(path.length, speed, (timing.braking, timing.acceleration), margin, settings.balance.stop_margin)
+    return replace(checked, stops=stops)
 
 
 def _raise(faults: list[InputError], kind: type[InputError]) -> None:
@@ -315,9 +343,7 @@ def _forces(message: messages.ContactForces, k: int, robot: Robot, spans: list[C
     return forces
 
 
-def _unbalanced(
-    motion: WholeBodyTrajectory, balance: MotionBalance, least: float, speed: float
-) -> list[InputError]:
+def _unbalanced(motion: WholeBodyTrajectory, balance: MotionBalance, least: float, speed: float) -> list[InputError]:
     """Return the sample with the smallest margin, if that is too small."""
     margins = [balance.margin(float(time), speed) for time in motion.times]
     k = int(np.argmin(margins))

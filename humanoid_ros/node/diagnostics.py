@@ -40,13 +40,19 @@ def diagnostic_message(
     return message
 
 
-def publish_diagnostics(node: AnsweringNode, subject: str, values: Callable[[], Mapping[str, str]]) -> None:
+def publish_diagnostics(
+    node: AnsweringNode,
+    subject: str,
+    values: Callable[[], Mapping[str, str]],
+    health: Callable[[], tuple[bytes, str]] | None = None,
+) -> None:
     """Publish a node's diagnostics from now on, at the rate of its parameter ``diagnostics_rate``, which is declared.
 
     Args:
         node: the node.
         subject: what of the node they are about, in one word.
         values: by their names, units in brackets, when they are published.
+        health: level of `diagnostic_msgs/DiagnosticStatus` and a few words then; OK, busy or idle, where not given.
     """
     declare_number(
         node, "diagnostics_rate", 1.0, 0.01, 100.0, "Diagnostics per second of wall-clock time [Hz]", read_only=True
@@ -54,7 +60,8 @@ def publish_diagnostics(node: AnsweringNode, subject: str, values: Callable[[], 
     publisher = node.create_publisher(DiagnosticArray, "/diagnostics", STATE)
 
     def publish() -> None:
-        words, now = "busy" if node.busy else "idle", node.get_clock().now().to_msg()
-        publisher.publish(diagnostic_message(node.get_name(), subject, now, words, values()))
+        now = node.get_clock().now().to_msg()
+        level, words = health() if health is not None else (DiagnosticStatus.OK, "busy" if node.busy else "idle")
+        publisher.publish(diagnostic_message(node.get_name(), subject, now, words, values(), level))
 
     node.create_timer(1.0 / number(node, "diagnostics_rate"), publish, callback_group=node.group)

@@ -37,6 +37,14 @@ NEWEST = QoSProfile(
 )
 """For listeners that only use the newest message."""
 
+NEWEST_OF_ANY = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    reliability=ReliabilityPolicy.BEST_EFFORT,
+    durability=DurabilityPolicy.VOLATILE,
+)
+"""For listeners that only use the newest message, from reliable and best-effort publishers alike."""
+
 LATCHED = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
     depth=1,

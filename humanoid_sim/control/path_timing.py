@@ -122,29 +122,30 @@ class PathTiming:
         """Length of path from a speed to rest [s]."""
         return 0.5 * speed * speed / self.acceleration
 
-    def stop(self, time: float, position: float) -> None:
+    def stop(self, time: float, position: float, acceleration: float | None = None) -> None:
         """Go on and stand at a place on the path.
 
         Args:
             time: from which on the timing may change [s].
             position: where to stand [s].
+            acceleration: bound of the change of speed from then on [1/s]; None: as before.
 
         Raises:
             InputError: the place has been passed, or is too near to brake.
         """
+        if acceleration is not None:
+            self.acceleration = acceleration
         now = self.at(time)
         least = now.position + self.braking_distance(now.speed)
         if not least - 1e-6 <= position <= self.length + _SAME:
-            raise InputError(
-                f"is {position:g} s", element="position", remedy=f"Give {least:g} to {self.length:g} s"
-            )
+            raise InputError(f"is {position:g} s", element="position", remedy=f"Give {least:g} to {self.length:g} s")
         self._stop = max(position, least)
         self._plan(time, now)
 
-    def stopped(self, time: float, position: float) -> PathTiming:
+    def stopped(self, time: float, position: float, acceleration: float | None = None) -> PathTiming:
         """Return this timing with a stop; arguments and errors are those of :meth:`stop`."""
         tail = copy.copy(self)
-        tail.stop(time, position)
+        tail.stop(time, position, acceleration)
         return tail
 
     def restart(self, time: float, place: PathPlace) -> None:

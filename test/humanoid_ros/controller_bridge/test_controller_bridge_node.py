@@ -213,13 +213,13 @@ def test_a_second_client_is_told_to_wait(ready: Any) -> None:
 
 
 def test_a_cancel_slows_down_along_the_path(ready: Any) -> None:
-    """An arm may stop anywhere: 0.25 s of the path further on, with both joints where the path is there."""
+    """An arm may stop anywhere: 0.04 s of the path further on, with both joints where the path is there."""
     execute = Execute(ready, moved(LONG))
     execute.wait(1.6)
     ready.result(execute.handle.cancel_goal_async())
     status, result = execute.result()
     assert (status, result.code) == (GoalStatus.STATUS_CANCELED, Result.STOPPED)
-    assert 1.85 < result.path_time < LONG - 0.1
+    assert 1.63 < result.path_time < LONG - 0.1
     assert f"cancelled; stands at {result.path_time:.3f} s of the path" in result.message
     settled(ready, begin() + 0.4 * quintic(result.path_time / LONG))
     speeds = [news.speed for news in execute.feedback if news.path_time > 1.8]

@@ -43,7 +43,7 @@ class World:
 
     def __init__(self) -> None:
         self.nanoseconds = 0
-        self.stamp = -1.0
+        self.stamp, self.words = -1.0, ""
         self.joint_positions, self.joint_velocities = np.zeros(2), np.zeros(2)
 
     def get_clock(self) -> World:
@@ -63,8 +63,11 @@ class World:
     def of(self, joints: tuple[str, ...]) -> Any:
         return self.joint_positions[[self.joint_names.index(name) for name in joints]]
 
-    def age(self) -> float:
-        return 0.0
+    def times(self, joints: tuple[str, ...]) -> Any:
+        return np.full(len(joints), self.stamp)
+
+    def stale(self, joints: tuple[str, ...], age: float, ahead: float) -> str:
+        return self.words
 
 
 class Output(TrajectoryOutput):
@@ -121,7 +124,7 @@ class Bench:
         path = JointPath(World.joint_names, [0.0, LENGTH], [np.zeros(2), np.array([1.0, 2.0])], still)
         node: Any = self.world
         self.execution = Execution(
-            node, settings, CheckedMotion(path, None, stops), PathTiming(BEGIN, LENGTH), self.outputs, node,
+            node, settings, CheckedMotion(path, None, stops, np.full(2, np.inf), None), PathTiming(BEGIN, LENGTH), self.outputs, node,
             settings.tolerances,
         )  # fmt: skip
         self.execution.start()
@@ -152,7 +155,7 @@ def settings(tmp_path: Any) -> BridgeSettings:
 @pytest.mark.parametrize("silence", list(Stop))
 def test_at_the_end_no_controller_has_a_window_left_and_none_came_late(settings: BridgeSettings, silence: Stop) -> None:
     settings.stops[Fault.SILENCE] = silence  # type: ignore[index]
-    places = tuple(StopPlace(0.1 * k, 0.1 * k + 0.25) for k in range(38))
+    places = tuple(StopPlace(0.1 * k, 0.1 * k + 0.25, 2.0) for k in range(38))
     bench = Bench(settings, Form.WINDOW, places)
     bench.run()
     assert bench.execution.ended.result().message == "the end is reached"

@@ -15,7 +15,7 @@ def test_one_stands_where_the_margin_is_and_brakes_where_braking_keeps_it() -> N
     def margin(position: float, speed: float, acceleration: float) -> float:
         return position - 1.2 if acceleration else min(position - 1.0, 2.0 - position)
 
-    places = stop_places(3.0, 1.0, 2.0, margin)
+    places = stop_places(3.0, 1.0, (2.0,), margin)
     assert min(place.brake for place in places) >= 1.2
     assert max(place.stand for place in places) <= 2.0
     assert all(abs(place.stand - place.brake - 0.25) < 1e-9 for place in places)
@@ -28,7 +28,7 @@ def test_one_stands_where_the_margin_is_and_brakes_where_braking_keeps_it() -> N
 
 
 def test_what_is_sent_leads_to_the_next_place_to_stand_unless_that_is_far() -> None:
-    timing, places = PathTiming(10.0, 4.0), (StopPlace(0.5, 0.75), StopPlace(2.0, 2.25))
+    timing, places = PathTiming(10.0, 4.0), (StopPlace(0.5, 0.75, 2.0), StopPlace(2.0, 2.25, 2.0))
     led = led_to_stand(timing, places, 11.0, 2.0)
     assert led is not None
     tail, brakes = led
