@@ -293,7 +293,7 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
             raise RefusedError("the bridge is inactive: activate it", Result.STOPPED)
         assert self._emergency is not None
         if self._emergency.problem:
-            raise RefusedError(f"{self._emergency.problem}: release it", Result.EMERGENCY_STOP)
+            raise RefusedError(self._emergency.problem, Result.EMERGENCY_STOP, remedy="Release it")
 
     def _still_listening(self) -> float:
         assert self._emergency is not None

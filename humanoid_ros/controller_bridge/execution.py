@@ -149,12 +149,13 @@ class Execution:
         self._watches = watches
         self._lead: Lead | None = None
         self._stop_by = math.inf
-        self._was_stale = False
+        self._was_stale, self._silent = False, set[str]()
         self._goals_sent = -math.inf
         self._goals_due = False
         self._late = 0
         self._reached = -math.inf, -math.inf
         self._streamed = -math.inf
+        self._set_point = math.inf, 0.0
         self._simulated = node.get_parameter("use_sim_time").get_parameter_value().bool_value
         self._last_read = time.monotonic()
         self._last_now = now(node)
@@ -228,6 +229,7 @@ class Execution:
             self.stop(Trouble(Fault.STALE_STATE, words), hold=True)
             return
         self._last_now, self._last_read = clock, read
+        self._catch_up(clock)
         for trouble in self._troubles(clock):
             self.stop(trouble)
         if clock > self._stop_by and self._trouble is not None:
@@ -238,7 +240,6 @@ class Execution:
         # By the clock of the motion: a simulation that is slow isn't sent more for it. Half of a period: a clock that
         # comes in steps would make this skip every other look.
         if clock >= max(self._begin, self._streamed + 0.5 / self._settings.timing.rate):
-            self._catch_up(clock)
             self._stream(clock)
             self._streamed = clock
         # Near the end the goal before leads to the same place, and controllers refuse one whose end has passed.
@@ -262,6 +263,8 @@ class Execution:
         if self._trouble is not None and not at_once:
             return  # it is stopping already
         self._trouble = self._trouble or trouble
+        if not at_once:
+            self._catch_up(clock)
         place = self._timing.at(clock)
         if at_once:
             self._hold()
@@ -319,8 +322,10 @@ class Execution:
             reason = output.lost or output.absent()
             if not reason and isinstance(output, TrajectoryOutput):
                 silent = output.silence()
-                if silent > self._settings.timing.state_age:
+                # At the second look, as joint states.
+                if silent > self._settings.timing.state_age and key in self._silent:
                     reason = f"no controller_state has come for {silent:.2f} s"
+                (self._silent.add if silent > self._settings.timing.state_age else self._silent.discard)(key)
             if not reason and self._last_now > self._begin and not self._begun and not output.accepted:
                 reason = f"it didn't answer within {self._settings.timing.lead:g} s"
             if reason:
@@ -417,13 +422,16 @@ class Execution:
         return PathPlace(float(tried[best]), min(max(speed, 0.0), self._timing.speed), 0.0)
 
     def _catch_up(self, clock: float) -> None:
-        """Go on from where controllers have braked on the path, if what comes next comes too late."""
+        """Go on from where controllers have come to on the path, if what comes next comes too late for them."""
         if Form.WINDOW not in self._forms and not (self._has_goals and self._led):
             self._lead = None  # those that it was sent to are lost
+        places = []
         if self._lead is not None and clock > self._lead.until:
-            place = self._lead.timing.at(clock)
-            if place.position < self._timing.at(clock).position - 1e-6:
-                self._restart(clock, place)
+            places.append(self._lead.timing.at(clock))
+        if Form.SET_POINT in self._forms and clock > self._set_point[0] + self._settings.timing.horizon:
+            places.append(PathPlace(self._set_point[1], 0.0, 0.0))  # there they stand
+        if places and min(places).position < self._timing.at(clock).position - 1e-6:
+            self._restart(clock, min(places))
 
     def _restart(self, time: float, place: PathPlace) -> None:
         """Go on from a place at which controllers with windows are; those with goals come back to it."""
@@ -443,6 +451,7 @@ class Execution:
                 self._give(Form.WINDOW, self._motion.path.points(self._lead.timing, clock, self._lead.end))
         if Form.SET_POINT in self._forms and clock >= self._begin:
             soon = clock + 1.0 / self._settings.timing.rate
+            self._set_point = soon, self._timing.at(soon).position
             self._give(Form.SET_POINT, self._motion.path.points(self._timing, soon, soon))
 
     def _next_lead(self, clock: float) -> Lead:
@@ -531,7 +540,8 @@ class Execution:
         end = max(self._timing.end, -math.inf if self._lead is None else self._lead.end)
         measured = bool((self._measured.times(self._watched) >= end).all())
         there = all(output.done for output in self._outputs.values()) and measured
-        late = clock - end > (self._tolerances.goal_time if self._trouble is None else TOLD)
+        patience = self._tolerances.goal_time if self._trouble is None else 0.0 if self._was_stale else TOLD
+        late = clock - end > patience
         if not there and not late:
             return
         if self._trouble is not None:
