@@ -97,14 +97,20 @@ class Stage:
     """A bridge before a stand-in robot, and its client."""
 
     def __init__(
-        self, mixture: str, emergency: str = "emergency_stop", quality: str = "reliable", patience: float = 1.0
+        self,
+        mixture: str,
+        emergency: str = "emergency_stop",
+        quality: str = "reliable",
+        patience: float = 1.0,
+        starts: bool = True,
     ) -> None:
-        """Start the robot and the bridge.
+        """Start the robot, and the bridge.
 
         Args:
             mixture: of controllers.
             emergency: the bridge's emergency stop, as its file says it.
             quality: of the publisher of joint states.
+            starts: whether the bridge is started now.
             patience: factor of the times that the bridge waits for signs of life, and of the bounds.
         """
         self.patience = patience
@@ -120,7 +126,8 @@ class Stage:
         self.change = self.robot.node.create_client(ChangeState, "controller_bridge/change_state")
         self.alive = self.robot.node.create_publisher(UUID, "execute_trajectory/alive", 10)
         self.beat: Callable[[], None] = lambda: None
-        self.start_bridge()
+        if starts:
+            self.start_bridge()
 
     def start_bridge(self) -> None:
         """Start the bridge, or another one after it."""
@@ -350,14 +357,9 @@ def staged(*arguments: str, **options: Any) -> Iterator[Stage]:
 
 def press_before(emergency: str, quality: str) -> Run:
     """Press before the bridge starts; a motion that is asked for at once must be refused."""
-    stage = Stage("topic", emergency)
+    stage = Stage("topic", emergency, starts=False)
     try:
-        stage.robot.press(False, quality)
-        stage.ask()
-        stage.bridge.kill()
-        stage.bridge.wait()
         stage.robot.press(True, quality)
-        time.sleep(0.5)
         stage.start_bridge()
         result = None
         while result is None:

@@ -8,7 +8,9 @@ from typing import TypeAlias
 
 from humanoid_stack.action import ExecuteTrajectory
 from humanoid_stack.msg import WholeBodyTrajectory as WholeBodyMessage
+from rclpy.clock import Clock, ClockType
 from trajectory_msgs.msg import JointTrajectory
+from unique_identifier_msgs.msg import UUID
 
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
@@ -16,9 +18,13 @@ from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_ros.client.connection import Task, refused, succeeded
 from humanoid_ros.client.member import Member
 from humanoid_ros.client.requests import JointMotion, trajectory_message
+from humanoid_ros.messages.conversions import duration
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.node.qos import SENSOR
 
 WORLD = "world"
+SIGN = 0.5
+"""How long a bridge may miss this process at least, where its own file asks for signs of life [s]."""
 _REFUSALS = (
     ExecuteTrajectory.Result.INVALID_TRAJECTORY,
     ExecuteTrajectory.Result.WRONG_START,
@@ -38,6 +44,7 @@ class BridgeMethods(Member):
         controllers: Sequence[str] = (),
         speed: float = 1.0,
         dry_run: bool = False,
+        dead_man: float = 0.0,
         progress: ProgressCallback | None = None,
         timeout: float | None = None,
     ) -> ExecuteTrajectory.Result:
@@ -48,6 +55,8 @@ class BridgeMethods(Member):
             controllers: of the bridge's file, to use; empty takes all.
             speed: along the path, as a share of the motion's own.
             dry_run: only check, and tell which controllers would move.
+            dead_man: how long the bridge may miss this process' signs of life, of which five come in that time, before it
+                stops the robot [s]; 0: as its file says.
             progress: told the share that is done, and as result the feedback message; True stops the motion.
             timeout: longest wait [s], after which the motion is cancelled.
 
@@ -58,11 +67,17 @@ class BridgeMethods(Member):
         Raises:
             InputError: the motion was refused for a field, which it names.
         """
-        task = self.begin_execute(motion, controllers=controllers, speed=speed, dry_run=dry_run)
+        task = self.begin_execute(motion, controllers=controllers, speed=speed, dry_run=dry_run, dead_man=dead_man)
         return task.result(timeout, progress)
 
     def begin_execute(
-        self, motion: Motion, *, controllers: Sequence[str] = (), speed: float = 1.0, dry_run: bool = False
+        self,
+        motion: Motion,
+        *,
+        controllers: Sequence[str] = (),
+        speed: float = 1.0,
+        dry_run: bool = False,
+        dead_man: float = 0.0,
     ) -> Task[ExecuteTrajectory.Result]:
         """As :meth:`execute`, without waiting for the end."""
         if isinstance(motion, WholeBodyTrajectory):
@@ -72,9 +87,29 @@ class BridgeMethods(Member):
         else:
             message = WholeBodyMessage(joints=trajectory_message(motion))
         goal = ExecuteTrajectory.Goal(
-            trajectory=message, controllers=list(controllers), speed_scale=float(speed), dry_run=dry_run
+            trajectory=message,
+            controllers=list(controllers),
+            speed_scale=float(speed),
+            dry_run=dry_run,
+            dead_man=duration(dead_man),
         )
-        return self._connection.start(ExecuteTrajectory, "execute_trajectory", goal, _read, _news)
+        node = self._connection.node
+        alive = node.create_publisher(UUID, "execute_trajectory/alive", SENSOR)  # before the goal: to be found in time
+        try:
+            task = self._connection.start(ExecuteTrajectory, "execute_trajectory", goal, _read, _news)
+        except BaseException:
+            node.destroy_publisher(alive)
+            raise
+
+        def live() -> None:
+            if task.done:
+                timer.cancel()
+                node.destroy_publisher(alive)
+            else:
+                alive.publish(task.goal_id)
+
+        timer = node.create_timer(0.2 * (dead_man or SIGN), live, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        return task
 
 
 def _read(status: int, result: ExecuteTrajectory.Result) -> ExecuteTrajectory.Result:

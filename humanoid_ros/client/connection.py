@@ -235,6 +235,11 @@ class Task(Generic[T]):
         """Whether it has ended, or its node has."""
         return self._finished.is_set() or self._taker.gone
 
+    @property
+    def goal_id(self) -> Any:
+        """Id of the goal, as a message."""
+        return self._handle.goal_id
+
     def cancel(self) -> None:
         """Ask for its end; :meth:`result` tells when it has come."""
         if self._handle is not None and not self.done:

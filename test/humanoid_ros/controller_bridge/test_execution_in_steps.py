@@ -36,6 +36,10 @@ controllers:
 """
 
 
+PLACES = tuple(StopPlace(0.1 * k, 0.1 * k + 0.25, 2.0) for k in range(38))
+"""Where a robot can stand, and brakes to."""
+
+
 class World:
     """A clock, two joints that are where their controllers want them, and what the bridge asks a node for."""
 
@@ -54,6 +58,9 @@ class World:
 
     def get_parameter(self, name: str) -> Any:
         return SimpleNamespace(get_parameter_value=lambda: SimpleNamespace(bool_value=True))
+
+    def get_logger(self) -> Any:
+        return SimpleNamespace(warning=lambda words: None)
 
     def set_position_target(self, positions: Any, velocities: Any, joints: Any, efforts: Any) -> None:
         index = [self.joint_names.index(name) for name in joints]
@@ -94,11 +101,14 @@ class Output(TrajectoryOutput):
 
     @property
     def done(self) -> bool:
-        return self.form is Form.WINDOW or not self.controller.moving
+        return self.form is not Form.GOAL or not self.controller.moving
 
     def send(self, points: PathPoints) -> None:
         self.sent += 1
         if self.deaf:
+            return
+        if self.form is Form.SET_POINT:
+            self.world.set_position_target(points.positions[0], None, self.settings.joints, None)
             return
         rows: Any = points.positions, points.velocities, [None] * len(points.times)
         given = GivenTrajectory(self.settings.joints, points.times - points.times[0], rows, start=points.times[0])
@@ -107,31 +117,38 @@ class Output(TrajectoryOutput):
         self.controller.start(request, Tolerances.uniform(1, 0.0, 0.0, 0.01, 0.0), now, lambda _: None)
 
     def hold(self, positions: Any) -> None:
+        self.held = positions
         self.controller.cancel("held")
 
 
 class Bench:
     """The bridge's execution of both joints' way from 0 to 1 and 2 rad; the first joint gets windows."""
 
-    def __init__(self, settings: BridgeSettings, second: Form, stops: tuple[StopPlace, ...] | None = None) -> None:
+    def __init__(
+        self,
+        settings: BridgeSettings,
+        second: Form,
+        stops: tuple[StopPlace, ...] | None = None,
+        first: Form = Form.WINDOW,
+    ) -> None:
         self.world = World()
         commands = JointCommands(self.world)  # type: ignore[arg-type]
         self.outputs = {
             key: Output(self.world, commands, settings.controllers[key], form)
-            for key, form in (("first", Form.WINDOW), ("second", second))
+            for key, form in (("first", first), ("second", second))
         }
         still = [np.zeros(2)] * 2
         path = JointPath(World.joint_names, [0.0, LENGTH], [np.zeros(2), np.array([1.0, 2.0])], still)
         node: Any = self.world
+        motion = CheckedMotion(path, None, stops, np.full(2, np.inf), None)
         self.execution = Execution(
-            node, settings, CheckedMotion(path, None, stops, np.full(2, np.inf), None), PathTiming(BEGIN, LENGTH), self.outputs, node,
-            settings.tolerances,
-        )  # fmt: skip
+            node, settings, motion, PathTiming(BEGIN, LENGTH), self.outputs, node, settings.tolerances
+        )
         self.execution.start()
         self.track: list[tuple[float, Any]] = []
 
-    def run(self, until: float = 30.0) -> None:
-        """Go on until a time [s] or the motion's end."""
+    def run(self, until: float = 30.0, hung: bool = False) -> None:
+        """Go on until a time [s] or the motion's end; a bridge that hangs does nothing meanwhile."""
         for count in itertools.count():
             now = 1e-9 * self.world.nanoseconds
             if now > until - 1e-6 or self.execution.ended.done():
@@ -139,8 +156,8 @@ class Bench:
             for output in self.outputs.values():
                 output.controller.update(now, self.world.joint_positions, self.world.joint_velocities)
             self.world.stamp = now
-            self.track.append((now, self.world.joint_positions))
-            if count % LOOK == 0:
+            self.track.append((now, self.world.joint_positions.copy()))
+            if count % LOOK == 0 and not hung:
                 self.execution.tick()
             self.world.nanoseconds += round(1e9 * PERIOD)
 
@@ -155,8 +172,7 @@ def settings(tmp_path: Any) -> BridgeSettings:
 @pytest.mark.parametrize("silence", list(Stop))
 def test_at_the_end_no_controller_has_a_window_left_and_none_came_late(settings: BridgeSettings, silence: Stop) -> None:
     settings.stops[Fault.SILENCE] = silence  # type: ignore[index]
-    places = tuple(StopPlace(0.1 * k, 0.1 * k + 0.25, 2.0) for k in range(38))
-    bench = Bench(settings, Form.WINDOW, places)
+    bench = Bench(settings, Form.WINDOW, PLACES)
     bench.run()
     assert bench.execution.ended.result().message == "the end is reached"
     assert not any(output.controller.moving for output in bench.outputs.values())
@@ -202,3 +218,69 @@ def test_time_went_back_also_if_it_has_caught_up_before_the_joints_tell_that_the
     bench.world.stamp, bench.world.joint_positions = float(now), np.zeros(2)
     bench.execution.tick()
     assert "time went back from 2.500 to 0.500 s" in bench.execution.ended.result().message
+
+
+@pytest.mark.parametrize("first", [Form.WINDOW, Form.GOAL])
+def test_goals_lead_to_a_place_to_stand_while_the_bridge_hangs_and_on_when_it_is_back(
+    settings: BridgeSettings, first: Form
+) -> None:
+    settings.stops[Fault.SILENCE] = Stop.PATH  # type: ignore[index]
+    bench = Bench(settings, Form.GOAL, PLACES, first)
+    assert not bench.execution.guarded
+    bench.run(BEGIN + 1.0)
+    bench.run(BEGIN + 3.0, hung=True)
+    share = bench.world.joint_positions[1] / 2.0
+    stands = [3.0 * (place.stand / LENGTH) ** 2 - 2.0 * (place.stand / LENGTH) ** 3 for place in PLACES]
+    assert np.abs(np.array(stands) - share).min() < 1e-3
+    assert np.ptp([row[1] for when, row in bench.track if when > BEGIN + 2.5]) < 1e-9
+    assert abs(2.0 * bench.world.joint_positions[0] - bench.world.joint_positions[1]) < 1e-3  # the robot is one
+    bench.run()
+    assert bench.execution.ended.result().success, bench.execution.ended.result().message
+    steps = np.abs(np.diff([row for _, row in bench.track], axis=0)).max()
+    assert steps < 0.02  # of a period; at most 0.75 rad/s
+
+
+def test_goals_that_lead_nowhere_to_stand_are_guarded(settings: BridgeSettings) -> None:
+    assert Bench(settings, Form.GOAL, PLACES).execution.guarded  # silence holds, by default
+    settings.stops[Fault.SILENCE] = Stop.PATH  # type: ignore[index]
+    assert Bench(settings, Form.GOAL).execution.guarded
+    assert not Bench(settings, Form.WINDOW).execution.guarded
+
+
+@pytest.mark.parametrize("second", [Form.WINDOW, Form.GOAL, Form.SET_POINT])
+def test_the_last_controller_with_windows_that_is_lost_keeps_no_motion(settings: BridgeSettings, second: Form) -> None:
+    bench = Bench(settings, second)
+    bench.run(BEGIN + 1.5)
+    bench.outputs["first"].lost = "it is gone"
+    bench.run(BEGIN + 2.5)
+    result = bench.execution.ended.result()
+    assert result.message.startswith("controller 'first' is lost: it is gone; stands at")
+    assert result.path_time < 1.7
+    rows = np.array([row[1] for when, row in bench.track if when > BEGIN + 1.0])
+    assert (np.diff(rows) >= -1e-9).all()
+
+
+def test_set_points_go_on_from_where_the_joints_stand_when_the_bridge_was_held_up(settings: BridgeSettings) -> None:
+    bench = Bench(settings, Form.SET_POINT, first=Form.SET_POINT)
+    bench.run(BEGIN + 1.5)
+    bench.run(BEGIN + 2.5, hung=True)
+    bench.run()
+    assert bench.execution.ended.result().success, bench.execution.ended.result().message
+    assert np.abs(np.diff([row for _, row in bench.track], axis=0)).max() < 0.02 * LOOK
+
+
+def test_joints_that_are_not_measured_any_more_stop_at_the_second_look_and_are_held_on_the_path(
+    settings: BridgeSettings,
+) -> None:
+    settings.stops[Fault.STALE_STATE] = Stop.HOLD  # type: ignore[index]
+    bench = Bench(settings, Form.WINDOW)
+    bench.run(BEGIN + 2.0)
+    bench.world.words = "joint 'joint1' was measured long ago"
+    bench.execution.tick()
+    assert not bench.execution.ended.done()
+    bench.world.stamp = BEGIN + 1.0  # a second old, when they were elsewhere
+    bench.world.joint_positions = np.zeros(2)
+    bench.execution.tick()
+    assert bench.execution.ended.result().message.startswith("joint 'joint1' was measured long ago; held at once")
+    own = 3.0 * (2.0 / LENGTH) ** 2 - 2.0 * (2.0 / LENGTH) ** 3
+    np.testing.assert_allclose([bench.outputs[key].held[0] for key in ("first", "second")], [own, 2.0 * own], atol=0.02)

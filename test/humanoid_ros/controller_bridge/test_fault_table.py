@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever fails in the middle of a motion stops it, is told, and leaves the bridge free: the table of bridge_faults.py.
+"""Whatever fails in the middle of a motion stops it, is told, and leaves the bridge free.
 
-Its bounds are stretched: the figures are the program's.
+The table is that of ``test/bridge_faults.py``. Its bounds are stretched: the figures are the program's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ pytestmark = pytest.mark.ros
 PATIENCE = 5.0
 QUICK = {
     "action + topic": ("joint states silent", "second controller dead", "the client is gone", "the base tilts"),
-    "forward_position + topic": ("emergency stop, best effort", "one joint not measured any more", "second controller dead"),
+    "forward_position + topic": (
+        "emergency stop, best effort", "one joint not measured any more", "second controller dead", "bridge hangs",
+    ),
 }  # fmt: skip
 
 

@@ -32,14 +32,22 @@ from humanoid_sim.walking import generate_walk, plan_footsteps
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 SIMULATOR_ARGUMENTS = ("-p", "scene:=walk")
 ROOT = Path(__file__).parents[3]
-PATIENT = "\ntiming: {horizon: 0.3}\nbalance: {friction: 0.7}\nstops: {silence: path}\n"
+PATIENT = "\ntiming: {horizon: 0.3, state_age: 3.0}\nbalance: {friction: 0.7}\nstops: {silence: path}\n"
 
 
-@pytest.fixture(scope="module")
-def walker(simulator: Any, start_bridge: Callable[..., Any]) -> Any:
-    """A simulator before which HRP-2's own bridge runs, patient with the tests' machine."""
+LIMBS = ("right_leg", "left_leg", "torso", "head", "right_arm", "left_arm")
+GOALS = "robot: hrp2\ncontrollers:\n" + "".join(
+    f"  {limb}: {{kind: trajectory_action, name: {limb}_controller, joints: {limb}, efforts: true}}\n" for limb in LIMBS
+)
+"""Every limb by goals, as TALOS' legs are driven."""
+
+
+@pytest.fixture(scope="module", params=["windows", "goals"])
+def walker(simulator: Any, start_bridge: Callable[..., Any], request: pytest.FixtureRequest) -> Any:
+    """A simulator before which HRP-2's own bridge runs, or one by goals; patient with the tests' machine."""
     text = (ROOT / "config/bridge/hrp2.yaml").read_text()
-    simulator.bridge = start_bridge(simulator.domain, text[: text.index("\ntiming:")] + PATIENT)
+    controllers = text[: text.index("\ntiming:")] if request.param == "windows" else GOALS
+    simulator.bridge = start_bridge(simulator.domain, controllers + PATIENT)
     return simulator
 
 
@@ -126,6 +134,16 @@ def test_a_simulator_that_is_held_up_in_a_step_walks_on(walker: Any, stack: Huma
     result = task.result(timeout=120.0)
     assert result.success, result.message
     assert height(stack) > 0.6
+
+
+def test_a_bridge_that_hangs_in_a_step_walks_on_or_stands(walker: Any, stack: HumanoidStack) -> None:
+    """It goes on to the next place to stand by itself, and from there when the bridge is back."""
+    task = walking(stack)
+    walker.bridge.send_signal(signal.SIGSTOP)
+    time.sleep(1.5)
+    walker.bridge.send_signal(signal.SIGCONT)
+    result = task.result(timeout=120.0)
+    assert height(stack) > 0.6, result.message
 
 
 def test_a_bridge_that_is_killed_in_a_step_leaves_the_robot_on_its_feet(walker: Any, stack: HumanoidStack) -> None:
