@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
 from fixtures.ros_domain import claim_domain
 from fixtures.ros_processes import start_program
 from fixtures.stand_in_robot import StandInRobot
@@ -125,6 +126,9 @@ class Stage:
         self.client = GuardedActionClient(self.robot.node, ExecuteTrajectory, "execute_trajectory")
         self.change = self.robot.node.create_client(ChangeState, "controller_bridge/change_state")
         self.alive = self.robot.node.create_publisher(UUID, "execute_trajectory/alive", 10)
+        self.health: list[Any] = []
+        listener = ("/diagnostics", lambda message: self.health.append(message.status[0]))
+        self.robot.node.create_subscription(DiagnosticArray, *listener, 10)
         self.beat: Callable[[], None] = lambda: None
         if starts:
             self.start_bridge()
@@ -406,6 +410,34 @@ def table(mixtures: list[str], faults: list[str]) -> Iterator[tuple[str, str, Ru
     yield "topic", "bridge anew, heartbeat asked for", press_before("{heartbeat: 0.3}", "reliable")
 
 
+@contextmanager
+def loaded(count: int) -> Iterator[None]:
+    """Keep so many processes busy meanwhile."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def unharmed(mixtures: list[str], count: int) -> int:
+    """Play motions without a fault: what the load of a machine costs."""
+    short = 0
+    for mixture in mixtures:
+        with staged(mixture) as stage:
+            ended = []
+            for _ in range(count):
+                problem = stage.mend()
+                result = None if problem else stage.send(stage.goal())[1].result().result
+                ended.append(problem if result is None else "" if result.success else result.message)
+            bad = [words for words in ended if words]
+            short += len(bad)
+            print(f"{mixture:26} {count - len(bad)} of {count} reach their end; " + "; ".join(bad), flush=True)
+    return int(bool(short))
+
+
 def memory(process: subprocess.Popen[bytes]) -> float:
     """Return a process' memory [MB]."""
     for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
@@ -445,7 +477,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the faults at random")
     parser.add_argument("--mixture", choices=[*MIXTURES], action="append", help="of controllers; all where not given")
     parser.add_argument("--fault", choices=[*FAULTS], action="append", help="all where not given")
+    parser.add_argument("--unharmed", type=int, default=0, help="so many motions without a fault, no table")
+    parser.add_argument("--load", type=int, default=0, help="processes that keep the machine busy meanwhile")
     options = parser.parse_args()
+    with loaded(options.load):
+        return run(options)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what the command line says."""
+    if options.unharmed:
+        return unharmed(options.mixture or [*MIXTURES], options.unharmed)
     if options.minutes:
         return soak(options.minutes, options.seed)
     bad = 0

@@ -421,6 +421,11 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         # Told once a second: a longer look than a motion's, which a busy machine doesn't trip.
         return self._measured.stale(joints, max(1.0, self._settings.timing.state_age), self._settings.timing.clock)
 
+    def _age_of_states(self) -> str:
+        if self._settings is None or self._measured is None or not self._measured.positions:
+            return ""
+        return f"{now(self) - self._measured.stamp:.3f}"
+
     def _health(self) -> tuple[bytes, str]:
         """Return the worst that a user should know, and its level."""
         if self._settings is None or self._emergency is None:
@@ -452,6 +457,7 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
             "last refusal": self.refusals.last,
             "emergency stop": "" if self._settings is None or self._emergency is None else self._emergency.problem,
             "joint states": self._stale_joints(),
+            "age of the newest joint states [s]": self._age_of_states(),
             "on the path [s]": "" if execution is None else f"{execution.timing.at(now(self)).position:.2f}",
         }
 

@@ -182,10 +182,15 @@ REFUSED: dict[str, tuple[WholeBodyTrajectory, int, str]] = {
     "robot": (moved(1.0), Result.INVALID_TRAJECTORY, "trajectory.robot: is 'talos'"),
     "location": (held("tail"), Result.INVALID_TRAJECTORY, "trajectory.base: is empty, contacts or forces are given"),
     "start": (moved(1.0), Result.WRONG_START, "joint 'HEAD_JOINT0' begins at 0.3, it is at"),
+    "frame": (moved(1.0), Result.INVALID_TRAJECTORY, "trajectory.header.frame_id: is 'mars'"),
+    "joints' frame": (moved(1.0), Result.INVALID_TRAJECTORY, "trajectory.joints.header.frame_id: is 'mars'"),
+    "far ahead": (moved(1.0), Result.INVALID_TRAJECTORY, "Give a stamp in the next 10 s, or 0 to start at once"),
     "empty": (WholeBodyTrajectory(), Result.INVALID_TRAJECTORY, "trajectory.joints.points: is empty"),
 }
 REFUSED["joint"][0].joints.joint_names = ["TAIL"]
 REFUSED["robot"][0].robot = "talos"
+REFUSED["frame"][0].header.frame_id = REFUSED["joints' frame"][0].joints.header.frame_id = "mars"
+REFUSED["far ahead"][0].header.stamp.sec = 10_000_000
 for item in REFUSED["start"][0].joints.points:
     item.positions = [value + 0.3 for value in item.positions]
 

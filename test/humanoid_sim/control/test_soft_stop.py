@@ -38,3 +38,26 @@ def test_what_is_sent_leads_to_the_next_place_to_stand_unless_that_is_far() -> N
     assert timing.end_position == 4.0
     assert led_to_stand(timing, places, 11.0, 1.4) is None
     assert led_to_stand(timing, places, 12.5, 2.0) == (timing, 14.0)  # its own end
+
+
+def test_one_brakes_as_hard_as_the_balance_allows_and_stands_where_that_is_soonest() -> None:
+    """Hard braking keeps the balance from 2 s on; before, only soft braking does."""
+
+    def margin(position: float, speed: float, acceleration: float) -> float:
+        return position - 2.0 if acceleration < -2.0 else 1.0
+
+    places = stop_places(4.0, 1.0, (10.0, 2.0), margin)
+    assert all(place.acceleration == (10.0 if place.brake >= 2.0 else 2.0) for place in places)
+    assert all(abs(place.stand - place.brake - 0.5 / place.acceleration) < 1e-9 for place in places)
+    assert [place.stand for place in places] == sorted(place.stand for place in places)
+    late = next_stop(places, 2.5)
+    assert late is not None
+    assert late.acceleration == 10.0
+    # Braking softly from 1.79 s on takes 0.5 s; going on to 2 s and braking hard takes 0.31 s.
+    soon = next_stop(places, 1.79)
+    assert soon is not None
+    assert soon.acceleration == 10.0
+    early = next_stop(places, 1.0)
+    assert early is not None
+    assert early.acceleration == 2.0
+    assert early.brake >= 1.0 - 1e-9
