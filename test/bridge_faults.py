@@ -50,8 +50,8 @@ MOVING = 1.5
 """When its fault comes, from the first movement on [s]."""
 JUMP = 0.03
 """Between two periods of a controller, at most [rad]; the motion goes 0.003 on in one."""
-SETTLE = 1.0
-"""How long is waited after the client was told, for what still moves [s]."""
+SETTLE = 0.7
+"""How long is waited after the client was told, beyond the bound, for what still moves [s]."""
 SIGN = 0.15
 """How long a sign of life may be missing, the client's or the emergency stop's [s]; they come every 20 ms."""
 CONFIG = """
@@ -205,7 +205,7 @@ class Stage:
             if tells:
                 result = answer.result(20.0).result
                 words, told = result.message, answer.at - begun
-            time.sleep(SETTLE * self.patience)
+            time.sleep(SETTLE + STOPPED * self.patience)
         finally:
             lively.set()
             client.join()
@@ -446,13 +446,13 @@ def memory(process: subprocess.Popen[bytes]) -> float:
     return float("nan")
 
 
-def soak(minutes: float, seed: int) -> int:
+def soak(minutes: float, seed: int, patience: float) -> int:
     """Play faults at random, each kind of controllers for a part of the time."""
     generator, failed, counts = random.Random(seed), [], dict.fromkeys(FAULTS, 0)
     parts = list(MIXTURES)
     for mixture in parts:
         end = time.monotonic() + 60.0 * minutes / len(parts)
-        with staged(mixture) as stage, tqdm(desc=mixture, unit="fault", disable=None) as bar:
+        with staged(mixture, patience=patience) as stage, tqdm(desc=mixture, unit="fault", disable=None) as bar:
             sizes: list[float] = []
             while time.monotonic() < end:
                 possible = [name for name in FAULTS if applies(name, mixture)]
@@ -477,19 +477,20 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the faults at random")
     parser.add_argument("--mixture", choices=[*MIXTURES], action="append", help="of controllers; all where not given")
     parser.add_argument("--fault", choices=[*FAULTS], action="append", help="all where not given")
+    parser.add_argument("--patience", type=float, default=1.0, help="factor of all times then, for a busy machine")
     parser.add_argument("--unharmed", type=int, default=0, help="so many motions without a fault, no table")
     parser.add_argument("--load", type=int, default=0, help="processes that keep the machine busy meanwhile")
     options = parser.parse_args()
     with loaded(options.load):
-        return run(options)
+        return carry_out(options)
 
 
-def run(options: argparse.Namespace) -> int:
+def carry_out(options: argparse.Namespace) -> int:
     """Do what the command line says."""
     if options.unharmed:
         return unharmed(options.mixture or [*MIXTURES], options.unharmed)
     if options.minutes:
-        return soak(options.minutes, options.seed)
+        return soak(options.minutes, options.seed, options.patience)
     bad = 0
     print(f"{'controllers':26} {'fault':38} {'moves [s]':>9} {'told [s]':>8}  what is told")
     for mixture, fault, run in table(options.mixture or [*MIXTURES], options.fault or [*FAULTS]):
