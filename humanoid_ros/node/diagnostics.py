@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping
 
 from builtin_interfaces.msg import Time
@@ -16,10 +17,10 @@ from humanoid_ros.node.qos import STATE
 def diagnostic_message(
     node: str, subject: str, time: Time, words: str, values: Mapping[str, str], level: bytes = DiagnosticStatus.OK
 ) -> DiagnosticArray:
-    """One status.
+    """One status, named as ROS's diagnostic_updater does: what namespace a node is in is told, without leading slash.
 
     Args:
-        node: name of the node.
+        node: fully qualified name of the node.
         subject: what of the node it is about, in one word.
         time: stamp.
         words: how it is, in a few words.
@@ -31,9 +32,9 @@ def diagnostic_message(
     message.status = [
         DiagnosticStatus(
             level=level,
-            name=f"{node}: {subject}",
+            name=f"{node.removeprefix('/')}: {subject}",
             message=words,
-            hardware_id=subject,
+            hardware_id=socket.gethostname(),
             values=[KeyValue(key=key, value=value) for key, value in values.items()],
         )
     ]
@@ -52,7 +53,8 @@ def publish_diagnostics(
         node: the node.
         subject: what of the node they are about, in one word.
         values: by their names, units in brackets, when they are published.
-        health: level of `diagnostic_msgs/DiagnosticStatus` and a few words then; OK, busy or idle, where not given.
+        health: returns then the level of `diagnostic_msgs/DiagnosticStatus`, and how the node is in a few words;
+            without it the level is OK, the words are "busy" or "idle".
     """
     declare_number(
         node, "diagnostics_rate", 1.0, 0.01, 100.0, "Diagnostics per second of wall-clock time [Hz]", read_only=True
@@ -60,8 +62,8 @@ def publish_diagnostics(
     publisher = node.create_publisher(DiagnosticArray, "/diagnostics", STATE)
 
     def publish() -> None:
+        level, words = health() if health else (DiagnosticStatus.OK, "busy" if node.busy else "idle")
         now = node.get_clock().now().to_msg()
-        level, words = health() if health is not None else (DiagnosticStatus.OK, "busy" if node.busy else "idle")
-        publisher.publish(diagnostic_message(node.get_name(), subject, now, words, values(), level))
+        publisher.publish(diagnostic_message(node.get_fully_qualified_name(), subject, now, words, values(), level))
 
     node.create_timer(1.0 / number(node, "diagnostics_rate"), publish, callback_group=node.group)

@@ -113,7 +113,7 @@ def diagnostics(
     Args:
         status: of the simulation.
         unsolved: steps since the last diagnostics whose contacts were not solved.
-        name: of the node.
+        name: fully qualified name of the node.
         refusals: of the node.
         time: of the wall clock, which goes on when the simulation is paused.
     """

@@ -337,7 +337,7 @@ class SimulationSession:
             message = diagnostics(
                 status,
                 self._unsolved,
-                self._node.get_name(),
+                self._node.get_fully_qualified_name(),
                 self._node.refusals,
                 self._node.get_clock().now().to_msg(),
             )
