@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future as ThreadFuture
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -185,6 +185,7 @@ class JointTrajectoryServer:
             given_trajectory(message),
             self.controller.joints,
             self._loop.simulation.time,
+            limits=self.controller.limits,
             partial=self.settings.partial,
             moving_end=self.settings.moving_end,
         )
@@ -245,13 +246,21 @@ class JointTrajectoryServer:
         except TrajectoryRequestError as error:
             self._node.refusals.refuse(topic, str(error))
             return
-        tolerances = self.settings.tolerances(len(self.controller.joints))
+        # Nobody waits for this one's end: to hold the joints elsewhere, seconds later, would help nobody.
+        defaults = self.settings.tolerances(len(self.controller.joints))
+        tolerances = replace(defaults, goal=np.zeros_like(defaults.goal))
 
         def finish(outcome: Outcome) -> None:
             if not outcome.successful and not outcome.replaced:
                 self._tell_end(outcome)
 
-        self._loop.call(lambda: self.controller.start(request, tolerances, self._loop.simulation.time, finish))
+        def start() -> None:
+            try:
+                self.controller.start(request, tolerances, self._loop.simulation.time, finish)
+            except TrajectoryRequestError as error:
+                self._node.refusals.refuse(topic, str(error))
+
+        self._loop.call(start)
 
     def _tell_end(self, outcome: Outcome) -> None:
         self._node.get_logger().warning(f"{self._name}: the motion has ended: {outcome.text}")

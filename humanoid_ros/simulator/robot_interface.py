@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from humanoid_stack.msg import JointCommand
 
+from humanoid_model.description import JointLimit
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import check_finite
 from humanoid_ros.node.answering_node import AnsweringNode
@@ -17,6 +19,7 @@ from humanoid_ros.simulator.robot_topics import RobotTopics
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_sim.control.joint_commands import JointCommands
 from humanoid_sim.control.joint_trajectory_controller import JointTrajectoryController
+from humanoid_sim.control.trajectory_request import JointLimits
 from humanoid_sim.world.simulated_robot import SimulatedRobot
 
 WHOLE_BODY = "whole_body"
@@ -71,6 +74,7 @@ class RobotInterface:
                     members,
                     self.commands,
                     continuous=[joint for joint in members if joints[joint].type == "continuous"],
+                    limits=_limits([joints[joint].limit for joint in members]),
                     period=period,
                     interpolate_from_desired_state=interpolate_from_desired_state,
                 ),
@@ -182,6 +186,16 @@ class RobotInterface:
     def _check_empty(values: Sequence[float], field: str) -> None:
         if len(values):
             raise InputError(f"has {len(values)} values", element=field, remedy="Leave it empty on this topic")
+
+
+def _limits(given: Sequence[JointLimit | None]) -> JointLimits:
+    """Return limits of joints; a velocity of 0 in a URDF means that nobody has filled it in."""
+    limits = JointLimits.none(len(given))
+    for i, limit in enumerate(given):
+        if limit is not None:
+            limits.lower[i], limits.upper[i] = limit.lower, limit.upper
+            limits.velocity[i] = limit.velocity or math.inf
+    return limits
 
 
 def controlled_joints(robot: SimulatedRobot) -> Mapping[str, Sequence[str]]:

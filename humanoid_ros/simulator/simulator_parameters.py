@@ -122,9 +122,9 @@ def declare_parameters(node: Node) -> None:
     )
     for name, default, description in (
         ("trajectory", 0.0, "Joint error allowed while moving [rad or m]; 0: any"),
-        ("goal", 0.0, "Joint error allowed at the end of a trajectory [rad or m]; 0: any"),
+        ("goal", 0.05, "Joint error allowed at the end of a goal [rad or m]; 0: any"),
         ("stopped_velocity_tolerance", 0.01, "Velocity allowed at the end [rad/s, m/s]; 0: any"),
-        ("goal_time", 0.0, "How late the end may be reached [s]; 0: any time"),
+        ("goal_time", 5.0, "How late the end may be reached [s]; 0: any time"),
     ):
         declare_number(node, f"constraints.{name}", default, 0.0, 1e6, description)
 

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from humanoid_sim.control.joint_commands import JointCommands
 from humanoid_sim.control.trajectory import JointTrajectory, TrajectorySample
-from humanoid_sim.control.trajectory_request import MotionCode, Tolerances, TrajectoryRequest
+from humanoid_sim.control.trajectory_request import (
+    JointLimits,
+    MotionCode,
+    Tolerances,
+    TrajectoryRequest,
+    TrajectoryRequestError,
+    check_way,
+)
 
 _QUANTITIES = ("position", "velocity", "acceleration")
 _INSTANT = 1e-6
@@ -80,6 +87,7 @@ class JointTrajectoryController:
     Attributes:
         name: for example ``right_arm``.
         joints: names, in the order of all arrays here.
+        limits: of the joints.
         interpolate_from_desired_state: whether trajectories begin where the joints should be, instead of where
             they are.
     """
@@ -91,6 +99,7 @@ class JointTrajectoryController:
         commands: JointCommands,
         *,
         continuous: Sequence[str] = (),
+        limits: JointLimits,
         period: float,
         interpolate_from_desired_state: bool,
     ) -> None:
@@ -101,11 +110,13 @@ class JointTrajectoryController:
             joints: its joints.
             commands: through which it moves them.
             continuous: those of the joints that turn without limits.
+            limits: of the joints.
             period: time between two updates [s].
             interpolate_from_desired_state: see the attribute.
         """
         self.name = name
         self.joints = tuple(joints)
+        self.limits = limits
         self._commands = commands
         self._indices = commands.indices(self.joints)
         self._wraps = np.array([joint in continuous for joint in self.joints])
@@ -137,13 +148,21 @@ class JointTrajectoryController:
             request: the checked trajectory.
             tolerances: to watch.
             now: simulated time [s].
-            finish: called once, when the motion has ended.
+            finish: called once, when the motion has ended; not if this raises.
+
+        Raises:
+            TrajectoryRequestError: the joints are too slow to get to its first point; all stays as it was. Of one that
+                starts later that is seen then, and is how it ends.
         """
         preempted = Outcome(MotionCode.INVALID_GOAL, "Preempted by a new trajectory of this controller.", True)
         motion = _Motion(request, tolerances, finish, request.start)
+        at_once = motion.start is None or motion.start <= now
+        if at_once:
+            motion.trajectory = self._join(motion, now)
+            motion.start = now if motion.start is None else motion.start
         self._commands.take(self._indices, self, f"Preempted by a trajectory of {self.name}_controller.")
         self._end_next(preempted)
-        if motion.start is not None and motion.start > now:
+        if not at_once:
             # The old motion goes on until then, but no goal watches it any more.
             if self._motion is not None:
                 self._motion.finish(preempted)
@@ -184,19 +203,21 @@ class JointTrajectoryController:
         later = self._next
         if later is not None and later.start is not None and now >= later.start - 1e-9:
             self._next = None
-            if self._motion is not None:
+            try:
+                later.trajectory = self._join(later, now)
+            except TrajectoryRequestError as refusal:
+                later.finish(Outcome(refusal.code, str(refusal)))
+            else:
                 self._end_motion(Outcome(MotionCode.INVALID_GOAL, "Preempted by a new trajectory.", True))
-            self._motion = later
+                self._motion = later
         motion = self._motion
         if motion is None:
             return
+        assert motion.trajectory is not None
         actual = self._actual(now, positions, velocities)
-        if motion.trajectory is None:
-            if motion.start is None:
-                motion.start = now
-            motion.trajectory = self._join(motion, now, actual)
-            self._target = None
-        desired = np.array(motion.trajectory.sample(now)) if self._target is None else self._target
+        begun = self._target is not None and motion.checked
+        desired = self._target if begun else np.array(motion.trajectory.sample(now))
+        assert desired is not None
         error = self._error(desired, actual)
         outcome = self._judge(motion, now, error)
         if outcome is not None and not outcome.successful:
@@ -221,7 +242,7 @@ class JointTrajectoryController:
         if motion is None:
             zero = np.zeros(len(self.joints))
             return TrajectorySample(self._commands.positions[self._indices], zero, zero)
-        trajectory = motion.trajectory or self._join(motion, now, self._actual(now, *self._commands.joint_state()))
+        trajectory = motion.trajectory or self._join(motion, now)
         return trajectory.sample(time)
 
     def state(self, now: float, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> ControllerState:
@@ -259,12 +280,16 @@ class JointTrajectoryController:
             error[0] -= np.where(self._wraps, turns * 2.0 * np.pi, 0.0)
         return error
 
-    def _join(self, motion: _Motion, now: float, actual: NDArray[np.float64]) -> JointTrajectory:
-        """Return the motion's trajectory in simulated time, from the present state on, for all joints."""
+    def _join(self, motion: _Motion, now: float) -> JointTrajectory:
+        """Return the motion's trajectory in simulated time, from the present state on, for all joints.
+
+        Raises:
+            TrajectoryRequestError: the joints are too slow for the way to its first point.
+        """
         state: NDArray[np.float64] = np.zeros((3, len(self.joints)))
         state[0] = self._commands.positions[self._indices]
         if not self.interpolate_from_desired_state:
-            state = np.vstack([actual[:2], np.zeros(len(self.joints))])
+            state[:2] = [values[self._indices] for values in self._commands.joint_state()]
         elif self._target is not None:
             state = self._target
         request = motion.request
@@ -296,7 +321,8 @@ class JointTrajectoryController:
             efforts = np.zeros((len(times) - first, len(self.joints)))
             efforts[:, chosen] = request.efforts[first:]
         later = times[first:]
-        if later[0] > now + 1e-9:
+        lead = later[0] - now
+        if lead > 1e-9:
             if efforts is not None:
                 # Of a trajectory that has begun those of now; to one that begins later lead those that act.
                 acting = self._efforts.copy()
@@ -307,7 +333,9 @@ class JointTrajectoryController:
             for order, full in enumerate(rows):
                 full.insert(0, state[order] if full[0] is not None else None)
             later = np.concatenate([[now], later])
-        return JointTrajectory(self.joints, later, *rows, efforts=efforts)
+        joined = JointTrajectory(self.joints, later, *rows, efforts=efforts)
+        check_way(joined, state[0], lead if lead > 1e-9 else 0.0, first, self.limits)
+        return joined
 
     def _judge(self, motion: _Motion, now: float, error: NDArray[np.float64]) -> Outcome | None:
         """Return how the motion has ended, None while it goes on."""

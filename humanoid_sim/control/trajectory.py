@@ -129,9 +129,7 @@ class JointTrajectory:
         zero = np.zeros(len(self.joint_names))
         for array in (zero, *ends):
             array.setflags(write=False)
-        self._before, self._after = (
-            TrajectorySample(row, zero, zero) for row in (ends[0], ends[-1])
-        )
+        self._before, self._after = (TrajectorySample(row, zero, zero) for row in (ends[0], ends[-1]))
 
     @property
     def start_time(self) -> float:
@@ -188,6 +186,29 @@ class JointTrajectory:
             return self._after
         positions, velocities, accelerations = _sample(self.times, self._coefficients, time)
         return TrajectorySample(positions, velocities, accelerations)
+
+    def looks(self, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Look at all polynomials.
+
+        Args:
+            shares: (m,) places between two points, from 0 to 1.
+
+        Returns:
+            Times (j,) in s, m of each polynomial; positions (j, n) in rad or m and velocities (j, n) in rad/s or m/s.
+            Of a single point there is one look.
+        """
+        steps = np.diff(self.times)
+        segments = np.flatnonzero(steps > 0.0)
+        if not len(segments):
+            return self.times[-1:], self._after.positions[None], self._after.velocities[None]
+        since = steps[segments, None] * shares
+        powers = since[:, :, None] ** np.arange(6)
+        coefficients = self._coefficients[segments]
+        positions = powers @ coefficients
+        velocities = powers[:, :, :5] @ (coefficients[:, 1:] * np.arange(1.0, 6.0)[:, None])
+        count = len(self.joint_names)
+        times = self.times[segments, None] + since
+        return times.ravel(), positions.reshape(-1, count), velocities.reshape(-1, count)
 
 
 def _rows(
@@ -284,9 +305,7 @@ _HERMITE = {degree: _hermite(degree) for degree in (1, 3, 5)}
 
 
 @numba.njit(cache=True)
-def _sample(
-    times: np.ndarray, coefficients: np.ndarray, time: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sample(times: np.ndarray, coefficients: np.ndarray, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     segment = np.searchsorted(times, time, side="right") - 1
     s = time - times[segment]
     n = coefficients.shape[2]

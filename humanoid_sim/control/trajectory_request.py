@@ -17,6 +17,14 @@ MAX_DELAY = 86400.0
 """A trajectory that starts later than this has a stamp of another clock [s]."""
 MAX_END_VELOCITY = float(np.finfo(np.float32).eps)
 """Velocity at the end of a trajectory that counts as zero [rad/s or m/s], as in ros2_control."""
+POSITION_MARGIN = 1e-3
+"""So far beyond a limit a joint is at it: its stop gives way a little, and files round [rad or m]."""
+SPEED_MARGIN = 0.02
+"""Share of a speed limit by which what was planned for it may exceed it: polynomials aren't the planner's own."""
+START_MARGIN = 0.05
+"""A first point may be so far beside where its joint is, whatever the time for it [rad or m]."""
+_SHARES = np.linspace(0.0, 1.0, 9)
+"""Places between two points at which their polynomial is looked at."""
 
 
 class MotionCode(IntEnum):
@@ -82,6 +90,26 @@ class Tolerances:
 
 
 @dataclass(frozen=True)
+class JointLimits:
+    """What a controller's n joints can do; infinite where nothing limits them.
+
+    Attributes:
+        lower: (n,) lowest positions [rad or m].
+        upper: (n,) highest positions [rad or m].
+        velocity: (n,) largest speeds [rad/s or m/s].
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    velocity: NDArray[np.float64]
+
+    @classmethod
+    def none(cls, count: int) -> JointLimits:
+        """Return those of joints that nothing limits."""
+        return cls(np.full(count, -np.inf), np.full(count, np.inf), np.full(count, np.inf))
+
+
+@dataclass(frozen=True)
 class GivenTrajectory:
     """A trajectory as it is asked for, not checked.
 
@@ -124,6 +152,7 @@ def check_trajectory(
     joints: Sequence[str],
     now: float,
     *,
+    limits: JointLimits,
     partial: bool,
     moving_end: bool,
 ) -> TrajectoryRequest:
@@ -133,13 +162,15 @@ def check_trajectory(
         given: the trajectory.
         joints: joints of the controller.
         now: simulated time [s].
+        limits: of the controller's joints.
         partial: whether joints may be left out.
         moving_end: whether the last point may have a velocity.
 
     Raises:
         TrajectoryRequestError: what joint_trajectory_controller refuses: unknown, missing or repeated
             joints, no points, lengths that don't match, values that aren't finite, times that don't increase, a
-            moving end, efforts of some points alone, or an end that has passed.
+            moving end, efforts of some points alone, or an end that has passed; and what the joints can't do, at
+            points or between them.
     """
     indices = _joint_indices(given.joint_names, joints, partial)
     times = given.times
@@ -162,8 +193,61 @@ def check_trajectory(
                     element=f"points[{len(times) - 1}]",
                     remedy="Let the trajectory end at rest, or set allow_nonzero_velocity_at_trajectory_end",
                 )
+    _check_limits(trajectory, limits, indices)
     _check_start(given.start, times[-1], now)
     return TrajectoryRequest(indices, given.start, trajectory, given.rows, given.efforts)
+
+
+def check_way(
+    joined: JointTrajectory, begin: NDArray[np.float64], time: float, point: int, limits: JointLimits
+) -> None:
+    """Check that joints can go from where they are to where a trajectory begins.
+
+    Args:
+        joined: the trajectory of all joints of the controller, that way before it; what comes later was checked with
+            the trajectory.
+        begin: (n,) where the joints are [rad or m].
+        time: that the way takes [s]; 0: there is none, the trajectory begins elsewhere at once.
+        point: place in the request of the point that they go to.
+        limits: of the joints.
+
+    Raises:
+        TrajectoryRequestError: a joint is too slow for it.
+    """
+    _, positions, velocities = joined.looks(_SHARES)
+    if time > 0.0:
+        end, speed = positions[len(_SHARES) - 1], np.abs(velocities[: len(_SHARES)]).max(axis=0)
+        bound = limits.velocity * (1.0 + SPEED_MARGIN) + START_MARGIN / time
+    else:
+        end, bound = positions[0], limits.velocity
+        speed = np.where(np.abs(end - begin) > START_MARGIN, np.inf, 0.0)
+    if (speed > bound).any():
+        j = int(np.argmax(speed > bound))
+        raise TrajectoryRequestError(
+            f"joint '{joined.joint_names[j]}' is at {begin[j]:.4g}; to be at {end[j]:.4g} {time:.4g} s later its "
+            f"velocity would be {speed[j]:.4g}",
+            element=f"points[{point}]",
+            remedy=f"Its limit is {limits.velocity[j]:.4g}: give it more time",
+        )
+
+
+def _check_limits(trajectory: JointTrajectory, limits: JointLimits, indices: NDArray[np.int64]) -> None:
+    times, positions, velocities = trajectory.looks(_SHARES)
+    most = limits.velocity[indices]
+    for quantity, values, low, high, margin in (
+        ("position", positions, limits.lower[indices], limits.upper[indices], POSITION_MARGIN),
+        ("velocity", velocities, -most, most, SPEED_MARGIN * most),
+    ):
+        beyond = np.maximum(low - values, values - high) - margin
+        if (beyond > 0.0).any():
+            look, j = np.unravel_index(np.argmax(beyond), beyond.shape)
+            # The speed with which a polynomial begins is that of the way to the next point.
+            ahead = quantity == "velocity" and look % len(_SHARES) == 0
+            raise TrajectoryRequestError(
+                f"{quantity} of joint '{trajectory.joint_names[j]}' is {values[look, j]:.4g} at {times[look]:.4g} s",
+                element=f"points[{np.searchsorted(trajectory.times, times[look] + (1e-9 if ahead else -1e-9))}]",
+                remedy=f"Its limits are {low[j]:.4g} and {high[j]:.4g}",
+            )
 
 
 def _joint_indices(names: Sequence[str], joints: Sequence[str], partial: bool) -> NDArray[np.int64]:

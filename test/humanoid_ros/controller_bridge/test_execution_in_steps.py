@@ -21,7 +21,7 @@ from humanoid_sim.control.joint_path import JointPath, PathPoints
 from humanoid_sim.control.joint_trajectory_controller import JointTrajectoryController
 from humanoid_sim.control.path_timing import PathTiming
 from humanoid_sim.control.soft_stop import StopPlace
-from humanoid_sim.control.trajectory_request import GivenTrajectory, Tolerances, check_trajectory
+from humanoid_sim.control.trajectory_request import GivenTrajectory, JointLimits, Tolerances, check_trajectory
 
 PERIOD = 0.01
 LOOK = 2
@@ -85,7 +85,12 @@ class Output(TrajectoryOutput):
     def __init__(self, world: World, commands: JointCommands, settings: Any, form: Form) -> None:
         self.settings, self.form, self.world = settings, form, world
         self.controller = JointTrajectoryController(
-            settings.name, settings.joints, commands, period=PERIOD, interpolate_from_desired_state=True
+            settings.name,
+            settings.joints,
+            commands,
+            limits=JointLimits.none(len(settings.joints)),
+            period=PERIOD,
+            interpolate_from_desired_state=True,
         )
 
     def absent(self) -> str:
@@ -113,7 +118,8 @@ class Output(TrajectoryOutput):
         rows: Any = points.positions, points.velocities, [None] * len(points.times)
         given = GivenTrajectory(self.settings.joints, points.times - points.times[0], rows, start=points.times[0])
         now = 1e-9 * self.world.nanoseconds
-        request = check_trajectory(given, self.settings.joints, now, partial=False, moving_end=False)
+        limits = self.controller.limits
+        request = check_trajectory(given, self.settings.joints, now, limits=limits, partial=False, moving_end=False)
         self.controller.start(request, Tolerances.uniform(1, 0.0, 0.0, 0.01, 0.0), now, lambda _: None)
 
     def hold(self, positions: Any) -> None:

@@ -22,6 +22,7 @@ from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from control_msgs.msg import JointTolerance, JointTrajectoryControllerState  # noqa: E402
 from control_msgs.srv import QueryTrajectoryState  # noqa: E402
 from humanoid_stack.msg import JointCommand  # noqa: E402
+from humanoid_stack.srv import ApplyWrench  # noqa: E402
 from rcl_interfaces.msg import Log  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
@@ -163,14 +164,14 @@ def test_query_tells_set_points(running: Any, head: Any) -> None:
     clock = running.listen(Clock, "/clock")
     now = clock.wait().clock
     start = now.sec + 1e-9 * now.nanosec + 20.0
-    follow = Follow(running, stamped(goal(point(0.0, [0.0, 0.0]), point(2.0, [1.0, 0.0])), start))
+    follow = Follow(running, stamped(goal(point(0.0, [0.0, 0.0]), point(2.0, [0.6, 0.0])), start))
     sec, nanosec = divmod(round((start + 1.0) * 1e9), 1_000_000_000)
     request = QueryTrajectoryState.Request(time=Time(sec=sec, nanosec=nanosec))
     answer = running.call(QueryTrajectoryState, "head_controller/query_state", request)
     assert answer.success, answer.message
     assert answer.name == HEAD
-    np.testing.assert_allclose(answer.position, [0.5, 0.0], atol=1e-9)
-    np.testing.assert_allclose(answer.velocity, [0.5, 0.0], atol=1e-9)
+    np.testing.assert_allclose(answer.position, [0.3, 0.0], atol=1e-9)
+    np.testing.assert_allclose(answer.velocity, [0.3, 0.0], atol=1e-9)
     past = QueryTrajectoryState.Request(time=Time(sec=0, nanosec=1))
     answer = running.call(QueryTrajectoryState, "head_controller/query_state", past)
     assert not answer.success
@@ -241,16 +242,15 @@ def test_reset_ends_goals(running: Any, head: Any) -> None:
 
 
 def test_path_tolerance(running: Any, head: Any) -> None:
-    """A step of the set point is further than the joint can be."""
+    """It sets out at nearly its largest speed, faster than the servo follows."""
     message = goal(
-        point(0.0, [0.6, 0.0]),
-        point(1.0, [0.6, 0.0]),
-        path_tolerance=[JointTolerance(name="HEAD_JOINT0", position=0.1)],
+        point(0.2, [0.6, 0.0]),
+        path_tolerance=[JointTolerance(name="HEAD_JOINT0", position=0.001)],
     )
     status, result = Follow(running, message).result()
     assert status == GoalStatus.STATUS_ABORTED
     assert result.error_code == Result.PATH_TOLERANCE_VIOLATED
-    assert "position of joint 'HEAD_JOINT0' is off by 0.6" in result.error_string
+    assert "position of joint 'HEAD_JOINT0' is off by 0.00" in result.error_string
     np.testing.assert_allclose(head(), [0.0, 0.0], atol=0.05)
 
 
@@ -342,6 +342,21 @@ BAD_GOALS = {
         goal(point(1.0, [0.0] * 2, effort=[1.0, math.nan])),
         "points[0]: effort",
     ),
+    "beyond a limit": (
+        Result.INVALID_GOAL,
+        goal(point(1.0, [0.1, 0.0]), point(9.0, [9.0, 0.0])),
+        "points[1]: position of joint 'HEAD_JOINT0' is 9 at 9 s. Its limits are -0.7854 and 0.7854",
+    ),
+    "too fast": (
+        Result.INVALID_GOAL,
+        goal(point(1.0, [0.0, 0.0]), point(1.001, [0.5, 0.0])),
+        "points[1]: velocity of joint 'HEAD_JOINT0' is 500 at 1 s. Its limits are -5.236 and 5.236",
+    ),
+    "too fast from where it is": (
+        Result.INVALID_GOAL,
+        goal(point(0.001, [-0.5, 0.0])),
+        "points[0]: joint 'HEAD_JOINT0' is at ",
+    ),
     "several degrees of freedom": (
         Result.INVALID_GOAL,
         goal(point(1.0, [0.0] * 2), multi_dof_trajectory=MULTI),
@@ -395,6 +410,23 @@ def test_refused_topic_trajectory(running: Any) -> None:
     publisher = running.publisher(JointTrajectory, "head_controller/joint_trajectory")
     publisher.publish(goal(point(1.0, [0.0, NAN])).trajectory)
     log.wait(lambda m: "head_controller/joint_trajectory: points[0]: positions" in m.msg)
+    publisher.publish(goal(point(9.0, [9.0, 0.0])).trajectory)
+    log.wait(lambda m: "head_controller/joint_trajectory: points[0]: position of joint 'HEAD_JOINT0' is 9" in m.msg)
+    publisher.publish(goal(point(0.001, [-0.5, 0.0])).trajectory)
+    log.wait(lambda m: "head_controller/joint_trajectory: points[0]: joint 'HEAD_JOINT0' is at" in m.msg)
+
+
+def test_goal_reached_is_said_where_the_joints_are(running: Any) -> None:
+    """Something turns the head further than its motor can hold: by default that isn't the goal, nor for ever."""
+    twist = ApplyWrench.Request(body="HEAD_LINK1", duration=Duration(sec=60))
+    twist.wrench.torque.y = 15.0
+    answer = running.call(ApplyWrench, "apply_wrench", twist)
+    assert answer.success, answer.message
+    status, result = Follow(running, goal(point(1.0, [0.0, 0.0]))).result()
+    assert status == GoalStatus.STATUS_ABORTED
+    assert result.error_code == Result.GOAL_TOLERANCE_VIOLATED
+    assert "position of joint 'HEAD_JOINT1' is off by" in result.error_string
+    assert "the tolerance is 0.05, 5.0" in result.error_string
 
 
 KILLED = """

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,13 @@ from humanoid_sim.control.joint_trajectory_controller import (
     JointTrajectoryController,
     Outcome,
 )
-from humanoid_sim.control.trajectory_request import MotionCode, Tolerances, TrajectoryRequest
+from humanoid_sim.control.trajectory_request import (
+    JointLimits,
+    MotionCode,
+    Tolerances,
+    TrajectoryRequest,
+    TrajectoryRequestError,
+)
 
 PERIOD = 0.01
 NO_LIMITS = Tolerances(np.zeros((3, 2)), np.zeros((3, 2)), 0.0)
@@ -50,7 +57,7 @@ class Joints:
 class Bench:
     """A controller of the joints a and b, and time."""
 
-    def __init__(self, *, open_loop: bool = True, continuous: Sequence[str] = ()) -> None:
+    def __init__(self, *, open_loop: bool = True, continuous: Sequence[str] = (), speed: float = np.inf) -> None:
         self.joints = Joints()
         self.commands = JointCommands(self.joints)  # type: ignore[arg-type]
         self.controller = JointTrajectoryController(
@@ -58,6 +65,7 @@ class Bench:
             ["a", "b"],
             self.commands,
             continuous=continuous,
+            limits=replace(JointLimits.none(2), velocity=np.full(2, speed)),
             period=PERIOD,
             interpolate_from_desired_state=open_loop,
         )
@@ -352,3 +360,37 @@ def test_samples_ahead() -> None:
     assert rest is not None
     np.testing.assert_allclose(rest.positions, [1.0, 0.0])
     np.testing.assert_array_equal(rest.velocities, 0.0)
+
+
+def test_a_way_that_is_too_fast_is_refused_and_what_moves_goes_on() -> None:
+    """Half a radian in a millisecond; the same where the first point is at once, or the trajectory begins later."""
+    bench = Bench(speed=2.0)
+    bench.start([1.0], [[1.0, 0.0]])
+    bench.run(0.2)
+    for times, start in (([0.001, 1.0], None), ([0.0, 1.0], None), ([0.1, 1.0], bench.now - 0.099)):
+        with pytest.raises(
+            TrajectoryRequestError, match=r"points\[0\]: joint 'b' is at 0; to be at -0\.5 0.* limit is 2"
+        ):
+            bench.start(times, [[0.2, -0.5], [0.0, 0.0]], start=start)
+    later: list[Outcome] = []
+    bench.start([0.1], [[0.2, -0.5]], start=bench.now + 0.5, finish=later.append)
+    seen = bench.run(0.9)
+    assert [outcome.code for outcome in later] == [MotionCode.INVALID_GOAL]
+    assert "joint 'a' is at 0.7" in later[0].text
+    np.testing.assert_allclose(seen[-1], [1.0, 0.0], atol=1e-9)
+    bench.start([1.0], [[0.0, 1.9]])
+    bench.run(1.1)
+    assert bench.outcomes[-1].successful
+
+
+def test_a_window_that_comes_late_may_lead_a_little_aside() -> None:
+    """Two trajectories in one control period, the second's first point just ahead: speeds go on."""
+    bench = Bench(speed=2.0)
+    times = np.linspace(0.0, 1.0, 101)
+    rows = [[1.9 * time, 0.0] for time in times]
+    bench.start(times, rows, [[1.9, 0.0]] * 100 + [[0.0, 0.0]])
+    bench.run(0.3)
+    for _ in range(2):
+        bench.start(times[31:] - 0.3049, rows[31:], [[1.9, 0.0]] * 69 + [[0.0, 0.0]], start=bench.now)
+    seen = np.array(bench.run(0.2))[:, 0]
+    assert np.diff(seen).min() > 0.01
