@@ -23,6 +23,11 @@ class HeardPublisher:
         self._listeners = 0
 
     @property
+    def topic_name(self) -> str:
+        """Full name of the topic."""
+        return str(self._publisher.topic_name)
+
+    @property
     def heard(self) -> bool:
         """Whether anyone listened at the last look."""
         return self._listeners > 0

@@ -63,16 +63,15 @@ class RobotTopics:
         model = robot.robot
         self.transforms = LinkTransforms(model, world, prefix, robot.placement_world_base)
         self.joints = HeardPublisher(node, JointState, f"{prefix}joint_states", STATE)
-        joints = JointState(name=list(robot.joint_names))
-        joints.header.frame_id = world
-        self._joints = SerializedMessage(joints, 3 * len(joints.name), _write_joints)
-
         self.odometry: HeardPublisher | None = None
         if model.base_joint is not None:
             self.odometry = HeardPublisher(node, Odometry, f"{prefix}odometry", STATE)
         links = model.parts.links
         base = next((name for name, link in links.items() if link.joint_id == model.base_joint), model.description.root)
         self._placement_joint_base = links[base].placement_joint_link
+        joints = JointState(name=list(robot.joint_names))
+        joints.header.frame_id = prefix + base  # as joint_state_broadcaster: RViz draws efforts in the robot's tree
+        self._joints = SerializedMessage(joints, 3 * len(joints.name), _write_joints)
         odometry = Odometry(child_frame_id=prefix + base)
         odometry.header.frame_id = world
         self._odometry = SerializedMessage(odometry, 13, _write_odometry)

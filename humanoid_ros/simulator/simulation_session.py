@@ -328,11 +328,15 @@ class SimulationSession:
         self._unsolved.take(self.simulation)
         now = stamp(self.simulation.time)
         status = simulation_status(self.simulation, report, self.loop.real_time_factor, now, self._topics.world)
+        wall, clocks = time.monotonic(), self._topics.other_clocks
+        due = wall >= self._next_diagnostics
+        if due:
+            clocks.look()
+        status.pause_reason = status.pause_reason or clocks.problem
         self._topics.publish_status(status)
         self.simulation.profile.reset()
         self.devices.release_silent()
-        wall = time.monotonic()
-        if wall >= self._next_diagnostics or report.failure:
+        if due or report.failure:
             self._next_diagnostics = wall + self._diagnostics_period
             message = diagnostics(
                 status,

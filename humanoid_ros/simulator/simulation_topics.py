@@ -19,6 +19,7 @@ from humanoid_ros.messages.contact_messages import ContactMessages
 from humanoid_ros.messages.serialized_message import SerializedMessage
 from humanoid_ros.node.qos import CLOCK, LATCHED, STATE, TRANSFORMS
 from humanoid_ros.simulator.heard_publisher import HeardPublisher
+from humanoid_ros.simulator.other_clocks import OtherClocks
 from humanoid_ros.simulator.simulation_markers import SimulationMarkers
 from humanoid_ros.simulator.sole_markers import SoleMarkers
 from humanoid_ros.simulator.trace_markers import trace_markers
@@ -36,6 +37,7 @@ class SimulationTopics:
         world: name of the world frame.
         markers: makes the contact markers.
         soles: makes those of deformable soles.
+        other_clocks: whether somebody else sets the clock.
         clock, transforms, contacts, contact_markers, sole_markers, traces: publishers of what changes with time.
     """
 
@@ -52,6 +54,7 @@ class SimulationTopics:
         self.markers = markers
         self.soles = soles
         self.clock = HeardPublisher(node, Clock, "/clock", CLOCK)
+        self.other_clocks = OtherClocks(node, self.clock.topic_name)
         self._clock_message = SerializedMessage(Clock(), 0, lambda message, _, time: setattr(message, "clock", time))
         self.transforms = HeardPublisher(node, TFMessage, "/tf", TRANSFORMS)
         self._static_transforms = node.create_publisher(TFMessage, "/tf_static", LATCHED)

@@ -147,3 +147,20 @@ def test_every_cited_section_is_in_the_table_of_theses():
     }
     assert len(cited) > 30
     assert {key: name for key, name in cited.items() if key not in listed} == {}
+
+
+def test_tables_of_launch_files_are_what_there_is():
+    """Each launch file has its row in docs/interfaces.md, and each of its arguments."""
+    from humanoid_ros.bringup.node_list import ARGUMENTS
+
+    _, _, section = (ROOT / "docs" / "interfaces.md").read_text().partition("\n## Launch files\n")
+    tables = section.partition("\n## ")[0]
+    files = re.findall(r"^\| `(\w+)\.launch\.py` \|", tables, re.MULTILINE)
+    assert sorted(files) == sorted(path.name.removesuffix(".launch.py") for path in (ROOT / "launch").glob("*.launch.py"))
+    told = {
+        (file, argument)
+        for cells in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| ([\w, ]+) \|", tables, re.MULTILINE)
+        for file in (ARGUMENTS if cells[1] == "all" else cells[1].split(", "))
+        for argument in re.findall(r"\w+", cells[0])
+    }
+    assert told == {(file, argument.name) for file, arguments in ARGUMENTS.items() for argument in arguments}

@@ -186,6 +186,7 @@ def test_joint_states_and_odometry(fresh: Any) -> None:
     step(fresh, 100)
     message = joints.wait(lambda m: seconds(m.header.stamp) == 0.1)
     assert tuple(message.name) == robot.joint_names
+    assert message.header.frame_id == "WAIST"
     q = robot.postures["half_sitting"]
     np.testing.assert_allclose(message.position, q[7:], atol=5e-3)
     assert len(message.velocity) == len(message.effort) == 30
@@ -303,6 +304,22 @@ def test_status_and_diagnostics(running: Any) -> None:
     values = {value.key: value.value for value in report.values}
     assert float(values["real-time factor"]) >= 0.0
     assert report.level in (DiagnosticStatus.OK, DiagnosticStatus.WARN)
+
+
+def test_another_clock_is_told_of(running: Any) -> None:
+    """In log, diagnostics and status; the simulation goes on."""
+    status = running.listen(SimulationStatus, "status", LATCHED)
+    diagnostics = running.listen(DiagnosticArray, "/diagnostics")
+    log = running.listen(Log, "/rosout", QoSProfile(depth=100))
+    clock = running.node.create_publisher(Clock, "/clock", 10)
+    words = "/clock is also published by /test_client"
+    message = status.wait(lambda m: words in m.pause_reason)
+    assert not message.paused
+    report = diagnostics.wait(lambda m: words in m.status[0].message).status[0]
+    assert report.level == DiagnosticStatus.ERROR
+    assert log.wait(lambda m: words in m.msg).level == Log.ERROR
+    running.node.destroy_publisher(clock)
+    status.wait_new(lambda m: not m.pause_reason)
 
 
 # Time ---------------------------------------------------------------------------------------------
