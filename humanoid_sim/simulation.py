@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
-from humanoid_model.errors import InputError
+from humanoid_model.errors import InputError, RobotWarning
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
 from humanoid_sim.detection.detector import ContactDetector
@@ -30,6 +31,7 @@ from humanoid_sim.stepping.stepping import StepSetup
 from humanoid_sim.world.by_name import ByName
 from humanoid_sim.world.sensors import Sensors
 from humanoid_sim.world.servos import Servos
+from humanoid_sim.world.shapeless_robots import shapeless_robots
 from humanoid_sim.world.simulated_body import SimulatedBody
 from humanoid_sim.world.simulated_robot import SimulatedRobot
 from humanoid_sim.world.tendon_forces import TendonForces
@@ -91,6 +93,8 @@ class Simulation(Readings):
         if not (np.isfinite(dt) and dt > 0.0):
             raise InputError(f"dt is {dt}", element="dt", remedy="Give a positive time step in seconds")
         self.options = SimulationOptions(**options)
+        for doubt in shapeless_robots(self.scene):
+            warnings.warn(doubt, RobotWarning, stacklevel=2)
         world = World(self.scene)
         self._set_up(world, ContactDetector(world, self.options.detection), dt, groups)
         self._check_inertia()
@@ -192,9 +196,7 @@ class Simulation(Readings):
             SimulationError: see :meth:`step`.
         """
         if not (np.isfinite(duration) and duration >= 0.0):
-            raise InputError(
-                f"duration is {duration}", element="duration", remedy="Give a time in seconds, 0 or more"
-            )
+            raise InputError(f"duration is {duration}", element="duration", remedy="Give a time in seconds, 0 or more")
         left = round(duration / self.dt)
         with tqdm(total=left, unit="step", disable=not progress) as bar:
             while left > 0:

@@ -31,6 +31,8 @@ from humanoid_ros.simulator.simulation_topics import SimulationTopics
 from humanoid_ros.simulator.state_request import apply_state
 from humanoid_ros.simulator.trace_markers import DrawnTrace
 from humanoid_sim import Simulation
+from humanoid_sim.errors import SimulationError
+from humanoid_sim.monitoring.fall_watch import FallWatch
 from humanoid_sim.state.simulation_state import SimulationState
 from humanoid_sim.state.state_file import read_state, write_state
 
@@ -143,6 +145,7 @@ class SimulationSession:
         for device in settings.devices:
             self.devices.couple(AttachDevice.Request(device=device, mode=AttachDevice.Request.ATTACH))
         self._unsolved = UnsolvedSteps()
+        self._falls = FallWatch(simulation)
         self._kept: SimulationState | None = None
         self._trace: DrawnTrace | None = None
         self._soles = {body if several else body.split("/", 1)[1]: sole for body, sole in simulation.soles.items()}
@@ -301,8 +304,15 @@ class SimulationSession:
         return self._control_steps - since
 
     def after_step(self) -> None:
-        """Publish what is due."""
+        """Publish what is due.
+
+        Raises:
+            SimulationError: a robot has fallen out of the scene.
+        """
         self._schedule.publish(self.simulation.step_count)
+        fallen = self._falls.problem()
+        if fallen:
+            raise SimulationError(fallen)
 
     def due(self) -> int:
         """Return steps until something is due; a hand at a device and a goal's client wait for no longer than so."""

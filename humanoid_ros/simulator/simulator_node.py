@@ -29,6 +29,7 @@ from humanoid_ros.simulator.simulation_topics import SimulationTopics
 from humanoid_ros.simulator.simulator_parameters import declare_parameters, new_simulation, session_settings
 from humanoid_ros.simulator.sole_markers import SoleMarkers
 from humanoid_sim import Simulation
+from humanoid_sim.world.shapeless_robots import shapeless_robots
 
 
 class SimulatorNode(AnsweringNode):
@@ -159,6 +160,7 @@ class SimulatorNode(AnsweringNode):
     async def _load_scene(self, request: LoadScene.Request, response: LoadScene.Response) -> None:
         await self.replace(_requested_scene(request))
         self._tell_scene(response)
+        response.message = " ".join(f"{doubt}." for doubt in shapeless_robots(self._session.simulation.scene))
 
     def _tell_scene(self, response: LoadScene.Response) -> None:
         simulation = self._session.simulation

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import fields
 
 from rclpy.node import Node
 
 from humanoid_model import Scene
+from humanoid_model.errors import RobotWarning
 from humanoid_ros.node.parameter_declaration import (
     declare_flag,
     declare_number,
@@ -21,6 +23,7 @@ from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
 from humanoid_ros.simulator.option_parameters import declare_options, options_of
 from humanoid_ros.simulator.simulation_session import SessionSettings
 from humanoid_sim import Simulation
+from humanoid_sim.world.shapeless_robots import shapeless_robots
 
 _RATES = {
     "clock_rate": (100.0, "/clock"),
@@ -154,15 +157,20 @@ def session_settings(node: Node) -> SessionSettings:
 
 
 def new_simulation(node: Node, scene: Scene) -> Simulation:
-    """Return a scene's simulation with the options that the parameters say.
+    """Return a scene's simulation with the options that the parameters say; what is doubtful in it is logged.
 
     Raises:
         HumanoidError: the scene can't be simulated.
     """
     time_step = number(node, "time_step")
     options = options_of(node)
-    return Simulation(
-        scene,
-        time_step if time_step > 0.0 else None,
-        **{field.name: getattr(options, field.name) for field in fields(options)},
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RobotWarning)  # the log has them
+        simulation = Simulation(
+            scene,
+            time_step if time_step > 0.0 else None,
+            **{field.name: getattr(options, field.name) for field in fields(options)},
+        )
+    for doubt in shapeless_robots(scene):
+        node.get_logger().warning(f"{doubt}.")
+    return simulation

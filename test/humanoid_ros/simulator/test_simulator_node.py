@@ -804,6 +804,32 @@ def test_a_failed_step_pauses_with_its_reason(fresh: Any) -> None:
     status.wait_new(lambda m: m.pause_reason == "" and m.step > 10)
 
 
+def test_a_robot_without_shapes_is_warned_of_and_does_not_fall_for_ever(fresh: Any, tmp_path: Path) -> None:
+    """At loading in answer and log; 100 m below the floor it has fallen, which ends the simulation."""
+    body = "<inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+    hinge = "<joint name='a' type='continuous'><parent link='base'/><child link='arm'/><axis xyz='0 1 0'/></joint>"
+    (tmp_path / "ghost.urdf").write_text(
+        f"<robot name='ghost'><link name='base'>{body}</link><link name='arm'>{body}</link>{hinge}</robot>"
+    )
+    text = f"robots: {{ghost: {{robot: {tmp_path}/ghost.urdf}}}}\nbodies: {{floor: {{shapes: [{{half_space: true}}]}}}}"
+    log = fresh.listen(Log, "/rosout", QoSProfile(depth=100))
+    status = fresh.listen(SimulationStatus, "status", LATCHED)
+    try:
+        answer = fresh.call(LoadScene, "load_scene", LoadScene.Request(text=text), 200.0)
+        words = "robot 'ghost' has no collision shapes: it touches nothing and falls through the floor"
+        assert answer.success
+        assert words in answer.message
+        assert log.wait(lambda m: words in m.msg).level == Log.WARN
+        fallen = fresh.call(StepSimulation, "step", StepSimulation.Request(steps=8000))
+        assert not fallen.success
+        assert re.search(r"robot 'ghost' has fallen to -100\.\d m, where nothing will catch it", fallen.message)
+        assert status.wait(lambda m: "robot 'ghost' has fallen" in m.pause_reason).paused
+    finally:
+        answer = fresh.call(LoadScene, "load_scene", LoadScene.Request(scene="stand"), 200.0)
+        assert answer.success
+        assert answer.message == ""
+
+
 # RViz ---------------------------------------------------------------------------------------------
 
 DISPLAY_TYPES = {
