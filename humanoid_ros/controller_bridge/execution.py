@@ -423,8 +423,6 @@ class Execution:
 
     def _catch_up(self, clock: float) -> None:
         """Go on from where controllers have come to on the path, if what comes next comes too late for them."""
-        if Form.WINDOW not in self._forms and not (self._has_goals and self._led):
-            self._lead = None  # those that it was sent to are lost
         places = []
         if self._lead is not None and clock > self._lead.until:
             places.append(self._lead.timing.at(clock))

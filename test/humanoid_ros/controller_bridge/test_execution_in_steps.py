@@ -14,7 +14,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, Fault, Stop, load_bridge_settings
 from humanoid_ros.controller_bridge.controller_outputs import Form, Reference, TrajectoryOutput
-from humanoid_ros.controller_bridge.execution import Execution
+from humanoid_ros.controller_bridge.execution import Execution, Trouble
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion
 from humanoid_sim.control.joint_commands import JointCommands
 from humanoid_sim.control.joint_path import JointPath, PathPoints
@@ -33,6 +33,7 @@ robot: robot_2r_a
 controllers:
   first: {kind: trajectory_topic, name: first, joints: [joint1]}
   second: {kind: trajectory_action, name: second, joints: [joint2]}
+timing: {watchdog: 100}
 """
 
 
@@ -264,6 +265,17 @@ def test_the_last_controller_with_windows_that_is_lost_keeps_no_motion(settings:
     assert result.path_time < 1.7
     rows = np.array([row[1] for when, row in bench.track if when > BEGIN + 1.0])
     assert (np.diff(rows) >= -1e-9).all()
+
+
+def test_a_stop_replaces_goals_that_lead_further(settings: BridgeSettings) -> None:
+    settings.stops[Fault.SILENCE] = Stop.PATH  # type: ignore[index]
+    bench = Bench(settings, Form.GOAL, PLACES, Form.GOAL)
+    bench.run(BEGIN + 1.0)
+    bench.execution.stop(Trouble(Fault.CANCEL, "cancelled"))
+    bench.run()
+    share = bench.execution.ended.result().path_time / LENGTH
+    assert 1.2 < share * LENGTH < 1.5
+    np.testing.assert_allclose(bench.world.joint_positions[1], 2.0 * (3.0 * share**2 - 2.0 * share**3), atol=1e-3)
 
 
 def test_set_points_go_on_from_where_the_joints_stand_when_the_bridge_was_held_up(settings: BridgeSettings) -> None:
