@@ -55,7 +55,7 @@ class BridgeMethods(Member):
             controllers: of the bridge's file, to use; empty takes all.
             speed: along the path, as a share of the motion's own.
             dry_run: only check, and tell which controllers would move.
-            dead_man: how long the bridge may miss this process' signs of life, of which five come in that time, before it
+            dead_man: how long the bridge may miss this process' signs of life, five of which come meanwhile, before it
                 stops the robot [s]; 0: as its file says.
             progress: told the share that is done, and as result the feedback message; True stops the motion.
             timeout: longest wait [s], after which the motion is cancelled.
