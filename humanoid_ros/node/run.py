@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import faulthandler
 import gc
 import os
 import signal
@@ -22,29 +21,36 @@ from rclpy.signals import SignalHandlerOptions
 from humanoid_model.errors import HumanoidError
 from humanoid_model.resources import find_resource
 from humanoid_ros.node.answering_node import AnsweringNode
+from humanoid_ros.node.deadline import end_after, give_more_time
 
+_ENDING = (signal.SIGINT, signal.SIGTERM)
 GLANCE = 0.02
 """Time between two looks at whether a signal came, or whether the answers have left [s]."""
-END = 10.0
-"""Time after which a node that is to end is ended wherever it hangs, and says where on the standard error [s]."""
+END = 1.8
+"""Time after which a node that is to end is ended wherever it hangs, and says where on the standard error [s].
+
+A node with more patience than others has as much more while it is busy.
+"""
 
 
 def run(name: str, make: Callable[[], AnsweringNode]) -> None:
     """Run a node until SIGINT or SIGTERM; then pending requests get an answer.
 
     A node that can't be made ends the process with exit code 1 and the reason. An exception in a callback is logged,
-    and the node goes on.
+    and the node goes on. Two seconds after a signal the process has ended, whatever it computes; a node that has more
+    patience, to stop a motion, takes what that needs.
 
     Args:
         name: of the node, for that reason.
         make: makes it, in the main thread.
     """
+    signals: list[int] = []
+    for number in _ENDING:
+        signal.signal(number, lambda number, _: signals.append(number))
+    end_after(_ENDING, END)
     stay_on_this_machine()
     # ROS's own handler would end the context in the middle of a message, and before pending requests are answered.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    signals: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: signals.append(number))
     gc.disable()  # what a node is made of stays: a look for garbage among it takes a tenth of a second and finds none
     try:
         node = make()
@@ -70,7 +76,8 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
     # A signal that another thread takes doesn't end a wait of this one, in which alone Python handles signals.
     while not signals:
         time.sleep(GLANCE)
-    faulthandler.dump_traceback_later(END, exit=True)
+    if node.busy and node.patience > AnsweringNode.patience:
+        give_more_time(node.patience - AnsweringNode.patience)
     closed = executor.create_task(node.close)
     end = time.monotonic() + node.patience
     while (not closed.done() or node.busy) and time.monotonic() < end:
