@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import TypeVar
 
@@ -19,6 +19,8 @@ LARGEST = 1e4
 """Largest length [m], angle [rad] or acceleration [m/s^2] that is no mistake; squares of it still keep millimetres."""
 LISTED = 40
 """Names that an error message lists at most."""
+LONGEST_NAME = 200
+"""Characters of a name at most; ROS puts names of robots and links together, and has 255 for a topic."""
 
 
 def check_number(value: float, element: str, *, lower: float = 0.0, upper: float = math.inf) -> float:
@@ -149,12 +151,30 @@ def check_new_name(name: str, taken: Iterable[str], field: str, what: str) -> st
     """Return a name that is given and not taken.
 
     Raises:
-        InputError: it is empty or taken.
+        InputError: it is empty, taken or none that :func:`check_name` takes.
     """
     if not name.strip():
         raise InputError("is empty", element=field, remedy=f"Give the {what} a name")
+    check_name(name, lambda problem, remedy: InputError(problem, element=field, remedy=remedy))
     if name in taken:
         raise InputError(f"there is already a {what} '{name}'", element=field, remedy="Give another name")
+    return name
+
+
+def check_name(name: str, fail: Callable[[str, str], InputError]) -> str:
+    """Return a name that can be shown in one line; names of files and texts all come through here.
+
+    Args:
+        name: of a link, a joint, a body, a scene, ...
+        fail: makes the error of problem and remedy.
+
+    Raises:
+        InputError: it is too long, or has a line break or another character that can't be seen.
+    """
+    if len(name) > LONGEST_NAME:
+        raise fail(f"a name has {len(name)} characters", f"Give at most {LONGEST_NAME}")
+    if not name.isprintable():
+        raise fail(f"the name {name!r} has a character that can't be seen", "Use letters, digits, - and _")
     return name
 
 

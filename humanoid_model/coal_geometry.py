@@ -14,6 +14,7 @@ from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HalfSp
 from humanoid_model.errors import InputError
 from humanoid_model.height_field import grid_triangles
 from humanoid_model.input_file import require_file
+from humanoid_model.mesh_bounds import check_mesh_size
 from humanoid_model.wrl import read_wrl
 
 FORMATS = "STL, OBJ, DAE, glTF, VRML, NFF or DXF"
@@ -24,7 +25,7 @@ def coal_geometry(shape: Shape) -> coal.CollisionGeometry:
     """Return the coal geometry of a shape, in the shape's own frame.
 
     Raises:
-        InputError: a mesh file can't be read.
+        InputError: a mesh file can't be read, or becomes too much.
     """
     if isinstance(shape, Box):
         return coal.Box(*(float(edge) for edge in shape.size))
@@ -69,6 +70,7 @@ def _mesh(mesh: Mesh) -> coal.CollisionGeometry:
 
 def _loaded(path: Path, scale: np.ndarray) -> Any:
     require_file(path, remedy=f"Give a triangle mesh in {FORMATS}")
+    check_mesh_size(path)
     return _imported(path, tuple(scale.tolist()), path.stat().st_mtime_ns)
 
 

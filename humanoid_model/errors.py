@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+_LONGEST = 2000
+"""Characters of a part of a message at most; what a user wrote may have any number."""
+
 
 class HumanoidError(Exception):
     """Base of all errors raised on purpose by this stack."""
@@ -34,16 +37,16 @@ class InputError(HumanoidError, ValueError):
         element: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        self.problem = problem
+        self.problem = _told(problem)
         self.source = None if source is None else str(source)
         self.line = line
         self.column = column
-        self.element = element
-        self.remedy = remedy
+        self.element = None if element is None else _told(element)
+        self.remedy = None if remedy is None else _told(remedy)
         super().__init__(self._message())
 
     def _message(self) -> str:
-        where = self.source or ""
+        where = _told(self.source or "")
         if self.line is not None:
             where += f":{self.line}" if where else f"line {self.line}"
             where += "" if self.column is None else f":{self.column}"
@@ -54,6 +57,17 @@ class InputError(HumanoidError, ValueError):
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions travel between processes (planner workers); keyword-only arguments need help.
         return _rebuild, (type(self), self.problem, self.source, self.line, self.column, self.element, self.remedy)
+
+
+def _told(text: str) -> str:
+    """Return a text that fits a log: without line breaks and other control characters, and not too long."""
+    if len(text) > _LONGEST:
+        gap = f"... ({len(text)} characters) ..."
+        end = _LONGEST // 4
+        text = text[: _LONGEST - len(gap) - end] + gap + text[-end:]
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _rebuild(

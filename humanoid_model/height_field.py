@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from humanoid_model.archive import BROKEN_ARCHIVE
 from humanoid_model.errors import InputError
-from humanoid_model.input_file import require_file
+from humanoid_model.input_file import read_text, require_file
+from humanoid_model.size_bounds import check_size
 
 #: Rules that make a height field, see :func:`generate_heights`.
 GENERATORS = ("slope", "waves", "random")
@@ -28,13 +31,9 @@ def read_heights(path: Path) -> np.ndarray:
         (ny, nx) heights; rows go along y, columns along x.
 
     Raises:
-        InputError: the file can't be read, or is no grid of at least 2 by 2 finite numbers.
+        InputError: the file can't be read, or is no grid of at least 2 by 2 finite numbers, or of too many.
     """
-    readers: dict[str, Callable[[Path], np.ndarray]] = {
-        ".npy": lambda file: np.load(file, allow_pickle=False),
-        ".csv": lambda file: np.loadtxt(file, delimiter=",", ndmin=2),
-        ".png": _read_image,
-    }
+    readers: dict[str, Callable[[Path], np.ndarray]] = {".npy": _read_array, ".csv": _read_table, ".png": _read_image}
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise InputError(
@@ -43,7 +42,9 @@ def read_heights(path: Path) -> np.ndarray:
     require_file(path, remedy="Give a grid of numbers")
     try:
         heights = np.array(reader(path), dtype=float)
-    except (OSError, ValueError, TypeError, SyntaxError) as problem:
+    except InputError:
+        raise
+    except BROKEN_ARCHIVE as problem:
         raise InputError(
             f"grid can't be read: {' '.join(str(problem).split())}", source=path, remedy="Give a grid of numbers"
         ) from None
@@ -70,10 +71,35 @@ def checked_heights(heights: np.ndarray, source: Path | str | None = None) -> np
     return heights
 
 
+def _check_points(count: int, path: Path) -> None:
+    check_size(
+        count, "points of height fields", lambda problem, remedy: InputError(problem, source=path, remedy=remedy)
+    )
+
+
+def _read_array(path: Path) -> np.ndarray:
+    stored = np.load(path, mmap_mode="r", allow_pickle=False)  # reads the shape alone
+    _check_points(np.size(stored), path)
+    return np.asarray(stored)
+
+
+def _read_table(path: Path) -> np.ndarray:
+    text = read_text(path, remedy="Give a grid of numbers")
+    _check_points(text.count(",") + text.count("\n"), path)
+    return np.loadtxt(text.splitlines(), delimiter=",", ndmin=2)
+
+
 def _read_image(path: Path) -> np.ndarray:
     from PIL import Image  # a picture is the only reader that needs it
 
-    with Image.open(path) as image:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # nothing is unpacked yet
+        try:
+            opened = Image.open(path)
+        except Image.DecompressionBombError as problem:
+            raise ValueError(str(problem)) from None
+    with opened as image:
+        _check_points(image.width * image.height, path)
         deep = image.mode.startswith("I")
         levels = np.asarray(image if deep else image.convert("L"), dtype=float)
     return levels[::-1] / (65535.0 if deep else 255.0)

@@ -8,9 +8,7 @@ import stat
 from pathlib import Path
 
 from humanoid_model.errors import InputError
-
-#: Size beyond which a text isn't even read, bytes; URDFs and scenes have some hundred thousand.
-_MAX_TEXT_SIZE = 100_000_000
+from humanoid_model.size_bounds import BOUNDS
 
 
 def require_file(path: str | Path, error: type[InputError] = InputError, remedy: str | None = None) -> None:
@@ -52,9 +50,9 @@ def read_text(path: str | Path, error: type[InputError] = InputError, remedy: st
     require_file(path, error, remedy)
     file = Path(path)
     try:
-        size = file.stat().st_size
-        if size > _MAX_TEXT_SIZE:
-            raise error(f"has {size / 1e6:.0f} MB, more than {_MAX_TEXT_SIZE / 1e6:.0f} MB", source=path, remedy=remedy)
+        size, most = file.stat().st_size, BOUNDS["bytes"]
+        if size > most:
+            raise error(f"has {size / 1e6:.0f} MB, more than {most / 1e6:.0f} MB", source=path, remedy=remedy)
         return file.read_text(encoding="utf-8-sig")
     except OSError as problem:
         raise error(f"can't be read: {problem.strerror}", source=path, remedy=remedy) from None

@@ -23,6 +23,7 @@ from humanoid_model.pinocchio_model import AppendedRobot, append_to_model
 from humanoid_model.resources import find_resource, list_resources
 from humanoid_model.robot_file import RobotFile, named_urdf, read_robot_file
 from humanoid_model.sensor import Noise, Sensor
+from humanoid_model.size_bounds import check_size
 from humanoid_model.sole import Sole
 from humanoid_model.urdf import read_urdf
 
@@ -274,7 +275,7 @@ def build_robot(
         if floating_base is None
         else floating_base
     )
-    _check_size(description, floats and own_base is None)
+    _check_size(description, file, floats and own_base is None)
     description = _with_mesh_collision(_with_actuator_data(description, file), file.mesh_collision)
     given = _all_joints(description, file) if file.actuators is None else file.actuators
     model, collision_model, visual_model = pin.Model(), pin.GeometryModel(), pin.GeometryModel()
@@ -325,16 +326,18 @@ def build_robot(
     )
 
 
-def _check_size(description: RobotDescription, free_root: bool) -> None:
+def _check_size(description: RobotDescription, file: RobotFile, free_root: bool) -> None:
+    def fail(problem: str, remedy: str) -> RobotError:
+        return RobotError(problem, source=description.source, element=f"robot '{description.name}'", remedy=remedy)
+
     sizes = {"fixed": 0, "planar": 3, "floating": 6}
     count = 6 * free_root + sum(sizes.get(joint.type, 1) for joint in description.joints.values())
     if count > _MAX_COORDINATES:
-        raise RobotError(
+        raise fail(
             f"has {count} velocity coordinates, more than {_MAX_COORDINATES}",
-            source=description.source,
-            element=f"robot '{description.name}'",
-            remedy="Give joints that never move the type fixed, or load the robot in parts",
+            "Give joints that never move the type fixed, or load the robot in parts",
         )
+    check_size(len(description.loops) + len(file.loops), "loops", fail)
 
 
 def _own_floating_joint(description: RobotDescription) -> str | None:

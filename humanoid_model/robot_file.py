@@ -17,6 +17,7 @@ from humanoid_model.errors import RobotError
 from humanoid_model.loop_closure import CUT_KEYS, END_KEYS, LoopClosure, read_loop_closures
 from humanoid_model.mesh_path import PACKAGE_REMEDY, resolve_mesh_path
 from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, SENSOR_TYPES, Noise, Sensor
+from humanoid_model.size_bounds import check_size
 from humanoid_model.sole import Sole, read_soles
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
 
@@ -211,9 +212,7 @@ class _Reader:
             for key, value in node.mapping().items():
                 joint = self.description.joints.get(key)
                 if joint is None:
-                    raise value.fail(
-                        f"unknown joint '{key}'", f"Joints of the URDF: {_some(self.description.joints)}"
-                    )
+                    raise value.fail(f"unknown joint '{key}'", f"Joints of the URDF: {_some(self.description.joints)}")
                 if joint.type == "fixed":
                     raise value.fail(f"joint '{key}' is fixed", "Leave it out")
                 if joint.mimic is not None:
@@ -252,9 +251,7 @@ class _Reader:
         for pattern, node in self.section("actuators"):
             matching = [joint for joint in self.driven if fnmatchcase(joint, pattern)]
             if not matching:
-                raise node.fail(
-                    f"no joint that moves by itself is named '{pattern}'", f"Such are {_some(self.driven)}"
-                )
+                raise node.fail(f"no joint that moves by itself is named '{pattern}'", f"Such are {_some(self.driven)}")
             values = {
                 key: value.number(above=0.0) if key in ("gear_ratio", "peak_time") else value.number(lowest=0.0)
                 for key, value in node.mapping(_ACTUATOR_KEYS).items()
@@ -290,9 +287,7 @@ class _Reader:
         for pattern, node in self.section("mesh_collision"):
             matching = [link for link in self.description.links if fnmatchcase(link, pattern)]
             if not matching:
-                raise node.fail(
-                    f"no link is named '{pattern}'", f"Links of the URDF: {_some(self.description.links)}"
-                )
+                raise node.fail(f"no link is named '{pattern}'", f"Links of the URDF: {_some(self.description.links)}")
             given.update(dict.fromkeys(matching, node.string(MESH_COLLISIONS)))
         return given
 
@@ -361,6 +356,7 @@ class _Reader:
             width, height = values["size"].numbers(2).tolist()
             if min(width, height) < 1 or width != int(width) or height != int(height):
                 raise values["size"].fail(f"is {width:g} x {height:g}", "Give whole numbers of pixels, width first")
+            check_size(width * height, "pixels", values["size"].fail)
             sensor = replace(sensor, size=(int(width), int(height)))
         return sensor
 
@@ -389,6 +385,7 @@ class _Reader:
         latency = values["latency"].number(lowest=0.0) if "latency" in values else 0.0
         if latency != int(latency):
             raise values["latency"].fail(f"is {latency:g}", "Give a whole number of samples")
+        check_size(latency, "samples of delay", values.get("latency", node).fail)
         return Noise(bias=bias, latency=int(latency), **numbers)
 
     def read_encoders(self) -> dict[str, dict[str, Noise]]:

@@ -13,6 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.camera import FIELD_OF_VIEW, Camera
+from humanoid_model.checks import check_name, listed
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Surface, SurfaceForm, curve_problem, polygon_problem
 from humanoid_model.convex_polygon import convex_pieces
@@ -48,6 +49,7 @@ from humanoid_model.scene import (
     SceneRobot,
     place_robot,
 )
+from humanoid_model.size_bounds import Growth
 from humanoid_model.uniform_body import uniform_inertia
 
 #: Kinds of shapes, by the name of the field that holds the size (the file of a mesh; nothing of a half-space; the file
@@ -130,6 +132,7 @@ class SceneBuilder:
         self._lights: list[Light] = []
         self._camera: Camera | None = None
         self._names: set[str] = set()
+        self._growth = Growth()
 
     def build(self, fields: Fields) -> Scene:
         """Return the scene.
@@ -142,7 +145,7 @@ class SceneBuilder:
         """
         gravity = fields["gravity"].numbers(3) if "gravity" in fields else np.array(STANDARD_GRAVITY)
         return Scene(
-            name=fields["name"].string() if "name" in fields else self._path.stem,
+            name=_name(fields["name"]) if "name" in fields else self._path.stem,
             robots=tuple(self._robots),
             bodies=tuple(self._bodies),
             surfaces=tuple(self._surfaces),
@@ -172,10 +175,12 @@ class SceneBuilder:
             RobotError: the robot's own files can't be used.
         """
         self._claim(name, where)
+        self._growth.add(1, "robots", where.fail)
         if "robot" not in fields:
             raise where.fail("names no robot", "Give the name of a robot, such as hrp2, or the path of a URDF")
         floating = fields["floating_base"].boolean() if "floating_base" in fields else None
         robot = self._load_robot(fields["robot"], floating)
+        self._growth.add(robot.model.nv, "moving coordinates", where.fail)
         posture = fields["posture"].string(robot.postures) if "posture" in fields else "zero"
         self._robots.append(
             SceneRobot(
@@ -184,7 +189,7 @@ class SceneBuilder:
                 posture=posture,
                 placement=placement,
                 q=place_robot(robot, posture, placement),
-                label=fields["label"].string() if "label" in fields else name,
+                label=_name(fields["label"]) if "label" in fields else name,
             )
         )
 
@@ -209,9 +214,11 @@ class SceneBuilder:
             SceneError: a value can't be used.
         """
         self._claim(name, where)
+        self._growth.add(1, "bodies", where.fail)
         if not geometries:
             raise where.fail("has no shape", f"Give one of {', '.join(SHAPES)} or more")
         mass = _at_least_zero(fields["mass"]) if "mass" in fields else 0.0
+        self._growth.add(6 if mass > 0.0 else 0, "moving coordinates", where.fail)
         com, inertia = _mass_properties(fields, geometries, mass, where)
         twist = fields["twist"].numbers(6) if "twist" in fields else np.zeros(6)
         if mass == 0.0 and twist.any():
@@ -221,7 +228,7 @@ class SceneBuilder:
         self._bodies.append(
             SceneBody(
                 name=name,
-                label=fields["label"].string() if "label" in fields else name,
+                label=_name(fields["label"]) if "label" in fields else name,
                 mass=mass,
                 com=com,
                 inertia=inertia,
@@ -255,9 +262,10 @@ class SceneBuilder:
             raise fields["colour"].fail(f"is {colour.tolist()}", "Give r, g, b, a, each in 0..1")
         if kind == "grains":
             return self._grains(fields, placement, colour, where)
+        self._growth.add(1, "shapes", where.fail)
         return [
             Geometry(
-                name=fields["name"].string() if "name" in fields else "",
+                name=_name(fields["name"]) if "name" in fields else "",
                 shape=self._solid(kind, fields, where),
                 placement=placement,
                 colour=colour,
@@ -295,6 +303,7 @@ class SceneBuilder:
                 "Give a radius above 0 and a rectangle along x and y, at most half way round",
             )
         pieces = [None] if polygon is None else convex_pieces(polygon)
+        self._growth.add(len(pieces), "surfaces", where.fail)
         for number, piece in enumerate(pieces, start=1):
             own = name if len(pieces) == 1 else f"{name}_{number}"
             if any(own == surface.name for surface in self._surfaces):
@@ -312,6 +321,7 @@ class SceneBuilder:
         Raises:
             SceneError: a name can't be used, or the two frames aren't together at the start.
         """
+        self._growth.add(1, "loops", where.fail)
         ends = loop.link_a, loop.link_b
         known = self._scene_names()
         for name in ends:
@@ -348,6 +358,7 @@ class SceneBuilder:
         Raises:
             SceneError: a value can't be used, or nothing in the scene has a name.
         """
+        self._growth.add(1, "rules of pairs", first.fail)
         names = [placed.name for placed in self._robots] + [body.name for body in self._bodies]
         bodies = self._scene_names()
         for pattern in (first.string(), second.string()):
@@ -355,7 +366,7 @@ class SceneBuilder:
                 field = first if pattern == first.string() else second
                 raise field.fail(
                     f"nothing in the scene is called '{pattern}'",
-                    f"Name a body, robot/link, or a pattern with * for anything; the scene holds {', '.join(names)}",
+                    f"Name a body, robot/link, or a pattern with * for anything; the scene holds {listed(names)}",
                 )
         restitution = _at_least_zero(fields["restitution"]) if "restitution" in fields else None
         if restitution is not None and restitution > 1.0:
@@ -412,6 +423,7 @@ class SceneBuilder:
         Raises:
             SceneError: a value can't be used.
         """
+        self._growth.add(1, "lights", where.fail)
         if "position" not in fields:
             raise where.fail("has no position", "Give x, y, z, w; w = 0 for a direction")
         colours = {"ambient": np.array([0.0, 0.0, 0.0, 1.0]), "diffuse": np.ones(4), "specular": np.ones(4)}
@@ -474,24 +486,26 @@ class SceneBuilder:
                 if name in fields:
                     raise fields[name].fail("is given beside a file", "Remove it, the grid is the file's")
             heights = read_heights(self._file(source, "grid"))
+            self._growth.add(heights.size, "points of height fields", where.fail)
             return HeightField(size, heights * (fields["height"].number() if "height" in fields else 1.0))
         rule = source.string(GENERATORS)
         height = _needed(fields, "height", where, "Give the height [m]").number()
         cells = _needed(fields, "cells", where, "Give the number of cells along x and y")
         counts = cells.numbers(2)
-        if counts.min() < 1.0 or (counts != counts.astype(int)).any():
+        if counts.min() < 1.0 or (counts != np.floor(counts)).any():
             raise cells.fail(f"is {counts.tolist()}", "Give two whole numbers, 1 or more")
+        nx, ny = (int(count) for count in counts)
+        self._growth.add((nx + 1) * (ny + 1), "points of height fields", cells.fail)
         wavelength = 1.0
         if rule == "waves":
             wavelength = _positive(_needed(fields, "wavelength", where, "Give the length of a wave [m]"))
-        made = generate_heights(rule, size, (int(counts[0]), int(counts[1])), height, wavelength, _seed(fields))
+        made = generate_heights(rule, size, (nx, ny), height, wavelength, _seed(fields))
         return HeightField(size, made)
 
-    def _grains(
-        self, fields: Fields, placement: pin.SE3, colour: np.ndarray, where: SceneField
-    ) -> list[Geometry]:
+    def _grains(self, fields: Fields, placement: pin.SE3, colour: np.ndarray, where: SceneField) -> list[Geometry]:
         kind = fields["grains"].string(GRAIN_KINDS)
         count = _count(_needed(fields, "count", where, "Give the number of grains"))
+        self._growth.add(count, "shapes", fields["count"].fail)
         size = _sizes(_needed(fields, "size", where, "Give the extent along x and y [m]"), 2)
         radius = _sizes(_needed(fields, "radius", where, "Give the least and the largest radius [m]"), 2)
         if radius[0] > radius[1]:
@@ -527,6 +541,10 @@ def _needed(fields: Fields, key: str, where: SceneField, remedy: str) -> SceneFi
     if key not in fields:
         raise where.fail(f"has no {key}", remedy)
     return fields[key]
+
+
+def _name(field: SceneField) -> str:
+    return check_name(field.string(), field.fail)
 
 
 def _count(field: SceneField) -> int:

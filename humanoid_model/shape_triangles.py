@@ -24,6 +24,8 @@ from humanoid_model.description import (
 )
 from humanoid_model.errors import InputError
 from humanoid_model.height_field import grid_triangles
+from humanoid_model.mesh_bounds import check_mesh_size
+from humanoid_model.size_bounds import BOUNDS
 from humanoid_model.value_equality import ValueEquality
 from humanoid_model.wrl import read_wrl
 
@@ -59,6 +61,7 @@ def read_mesh(shape: Mesh) -> Triangles:
     elif path.suffix.lower() in (".dae", ".nff", ".dxf"):
         vertices, faces = imported_triangles(path)
     else:
+        check_mesh_size(path)
         try:
             mesh: Any = trimesh.load(path, force="mesh")
         except Exception as error:  # each of trimesh's readers raises errors of its own
@@ -74,16 +77,18 @@ def read_mesh(shape: Mesh) -> Triangles:
 
 
 def textured_mesh(shape: Shape | Triangles) -> trimesh.Trimesh | None:
-    """Return a mesh with its texture; None for what has none."""
+    """Return a mesh with its texture; None for what has none, or one of too many pixels."""
     if not isinstance(shape, Mesh) or shape.path.suffix.lower() not in (".glb", ".gltf", ".obj"):
         return None
     try:
+        check_mesh_size(shape.path)
         mesh: Any = trimesh.load(shape.path, force="mesh")
     except Exception:  # read_mesh says why
         return None
     material = getattr(getattr(mesh, "visual", None), "material", None)
-    images = (getattr(material, name, None) for name in ("image", "baseColorTexture"))
-    if mesh.visual.kind != "texture" or all(image is None for image in images):
+    images = [getattr(material, name, None) for name in ("image", "baseColorTexture")]
+    sizes = [image.width * image.height for image in images if image is not None]
+    if mesh.visual.kind != "texture" or not sizes or max(sizes) > BOUNDS["pixels"]:
         return None
     mesh.apply_scale(shape.scale)
     return mesh

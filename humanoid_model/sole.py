@@ -17,6 +17,7 @@ import pinocchio as pin
 from humanoid_model.contact import ContactLocation
 from humanoid_model.elastic_material import Material
 from humanoid_model.errors import InputError
+from humanoid_model.size_bounds import check_size
 from humanoid_model.value_equality import ValueEquality
 from humanoid_model.yaml_node import YamlNode, read_placement
 
@@ -127,7 +128,6 @@ class Sole(ValueEquality):
         """Mesh frame in the frame of the location's link."""
         return self.contact.placement_link_patch * self.placement_patch_mesh
 
-
     @property
     def height(self) -> float:
         """Height of the sole below its patch [m]; of a mesh it is not known before the mesh is read: 0."""
@@ -199,6 +199,7 @@ def _read_shape(node: YamlNode, folder: Path) -> SoleShape:
         )
     x, y, z = _positive(values["size"], 3)
     cells = _cells(values["cells"], 4 if kind == "two_pads" else 3)
+    check_size(cells[0] * cells[1] * sum(cells[2:]), "cells of a sole", values["cells"].fail)
     if kind == "block":
         return BlockSole((x, y, z), (cells[0], cells[1], cells[2]))
     if kind == "rounded":

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
+from humanoid_model.checks import LISTED, listed
 from humanoid_model.description import (
     DEFAULT_COLOUR,
     JOINT_TYPES,
@@ -128,15 +129,17 @@ class _Reader:
                 self.materials.setdefault(name, _read_colour(colour))
             elif material.first("texture") is not None:
                 self.materials.setdefault(name, np.array(DEFAULT_COLOUR))
+        added: list[XmlElement] = []
         for name in used:
             if name and name not in self.materials:
                 # A colour is no reason to refuse a robot, but the standard requires each one to be defined.
                 rgba = " ".join(str(part) for part in DEFAULT_COLOUR)
                 material = XmlElement("material", {"name": name}, "", 0, RobotError)
                 material.children.append(XmlElement("color", {"rgba": rgba}, "", 0, RobotError))
-                self.robot.children.insert(0, material)
+                added.insert(0, material)
                 self.materials[name] = np.array(DEFAULT_COLOUR)
                 self.changed = True
+        self.robot.children[:0] = added
 
     def read_link(self, element: XmlElement) -> Link:
         inertial = element.first("inertial")
@@ -283,9 +286,10 @@ class _Reader:
         return JointLimit(lower, upper, velocity, effort)
 
     def check_mimics(self, joints: dict[str, Joint], elements: dict[str, XmlElement]) -> None:
+        sound: set[str] = set()
         for name, joint in joints.items():
-            followed = [name]
-            while joint.mimic is not None:
+            followed = {name: None}
+            while joint.mimic is not None and joint.name not in sound:
                 target = joint.mimic.joint
                 if target not in joints:
                     raise elements[joint.name].need("mimic").fail(
@@ -294,7 +298,7 @@ class _Reader:
                     )
                 if target in followed:
                     raise elements[name].need("mimic").fail(
-                        f"joint follows itself: {' -> '.join([*followed, target])}",
+                        f"joint follows itself: {' -> '.join([*list(followed)[:LISTED], target])}",
                         "Let one joint of the ring move by itself",
                     )
                 for end in (joint, joints[target]):
@@ -303,8 +307,9 @@ class _Reader:
                             f"of {elements[joint.name]} involves the {end.type} joint '{end.name}'",
                             "Only revolute, continuous and prismatic joints can mimic or be mimicked",
                         )
-                followed.append(target)
+                followed[target] = None
                 joint = joints[target]
+            sound.update(followed)
 
     def add_cross(self, element: XmlElement) -> None:
         """Give the cross of a cut universal joint a link of its own on a hinge, so that a second hinge is cut.
@@ -399,7 +404,7 @@ class _Reader:
             roots = [root]
         if len(roots) > 1:
             raise self.robot.fail(
-                f"has {len(roots)} root links: {', '.join(roots)}",
+                f"has {len(roots)} root links: {listed(roots)}",
                 "Connect them by joints so that one link has no parent",
             )
         children: dict[str, list[str]] = {}
@@ -413,10 +418,10 @@ class _Reader:
             frontier.extend(below)
         for name, joint in joints.items():
             if joint.child not in reached:
-                ring = [joint.child]
-                while ring.count(ring[-1]) < 2:
-                    ring.append(moved_by[ring[-1]].parent)
-                ring = ring[ring.index(ring[-1]) :]
+                way = {joint.child: 0}
+                while (above := moved_by[next(reversed(way))].parent) not in way:
+                    way[above] = len(way)
+                ring = [*list(way)[way[above] :][:LISTED], above]
                 raise elements[name].fail(
                     f"the links make a loop: {' <- '.join(ring)}",
                     "A URDF is a tree: cut the loop at one joint",

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pinocchio as pin
 
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import require_file
+from humanoid_model.size_bounds import BOUNDS, Growth, check_size
 
 _TOKEN = re.compile(
     r"""(?P<space>[\s,]+|\#[^\n]*)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>[{}\[\]])|(?P<word>[^\s,{}\[\]"\#]+)"""
@@ -52,9 +55,10 @@ def read_wrl(path: str | Path) -> WrlGeometry:
     """Read every IndexedFaceSet of a VRML 97 file, below any Group and Transform; polygons are fanned.
 
     Raises:
-        InputError: not VRML 97, broken syntax, another geometry node, an index without point.
+        InputError: not VRML 97, broken syntax, another geometry node, an index without point, too much of anything.
     """
     require_file(path, remedy="Give a VRML file")
+    check_size(Path(path).stat().st_size, "bytes", lambda p, remedy: InputError(p, source=path, remedy=remedy))
     text = Path(path).read_text(encoding="utf-8", errors="replace")
     if not text.startswith("#VRML V2.0"):
         raise InputError(
@@ -65,7 +69,7 @@ def read_wrl(path: str | Path) -> WrlGeometry:
         )
     collector = _Collector(str(path))
     for node in _Parser(text, str(path)).nodes():
-        collector.add(node, np.eye(4))
+        collector.add(node, np.eye(4), 1)
     return collector.geometry()
 
 
@@ -77,19 +81,25 @@ class _Parser:
         self.tokens: list[tuple[str, int]] = []
         self.next = 0
         self.named: dict[str, _Node] = {}
-        line, position = 1, 0
+        self.level = 0
+        line, position, most = 1, 0, BOUNDS["words of VRML"]
         while position < len(text):
             match = _TOKEN.match(text, position)
             if match is None:
                 raise self.fail("string without closing quote", line)
             if match.lastgroup != "space":
                 self.tokens.append((match.group(), line))
+                if len(self.tokens) > most:
+                    check_size(len(self.tokens), "words of VRML", self.failing(line))
             line += match.group().count("\n")
             position = match.end()
         self.last_line = line
 
     def fail(self, problem: str, line: int) -> InputError:
         return InputError(problem, source=self.source, line=line, remedy="Mend the VRML there")
+
+    def failing(self, line: int) -> Callable[[str, str], InputError]:
+        return lambda problem, remedy: InputError(problem, source=self.source, line=line, remedy=remedy)
 
     def peek(self) -> str:
         return self.tokens[self.next][0] if self.next < len(self.tokens) else ""
@@ -127,6 +137,8 @@ class _Parser:
         if mark != "{":
             raise self.fail(f"'{mark}' after '{kind}' where '{{' should be", line_mark)
         node = _Node(kind, line)
+        self.level += 1
+        check_size(self.level, "levels inside one another", self.failing(line))
         if name:
             self.named[name] = node
         while self.peek() != "}":
@@ -138,6 +150,7 @@ class _Parser:
                 raise self.fail(f"'{key}' where a field name should be", line_key)
             node.fields[key] = self.values()
         self.take()
+        self.level -= 1
         return node
 
     def values(self) -> list[_Value]:
@@ -168,12 +181,18 @@ class _Parser:
                 line = self.take()[1]
                 return _Node("NULL", line)
             return self.node()
-        self.take()
+        line = self.take()[1]
         if token[0] == '"':
             return token[1:-1]
         if token in ("TRUE", "FALSE"):
             return token == "TRUE"
-        return float(int(token, 16)) if "x" in token.lower() else float(token)
+        try:
+            number = float(int(token, 16)) if "x" in token.lower() else float(token)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise self.fail(f"the number {token} is too large", line)
+        return number
 
 
 class _Collector:
@@ -184,6 +203,7 @@ class _Collector:
         self.points: list[np.ndarray] = []
         self.triangles: list[np.ndarray] = []
         self.colours: list[np.ndarray] = []
+        self.growth = Growth()
 
     def fail(self, problem: str, node: _Node, remedy: str) -> InputError:
         return InputError(
@@ -202,14 +222,21 @@ class _Collector:
             np.vstack(self.colours),
         )
 
-    def add(self, node: _Node, transform: np.ndarray) -> None:
+    def add(self, node: _Node, transform: np.ndarray, level: int) -> None:
+        """Add what a node shows; one that is used several times, by ``USE``, counts each time."""
+
+        def fail(problem: str, remedy: str) -> InputError:
+            return self.fail(problem, node, remedy)
+
+        check_size(level, "levels inside one another", fail)
+        self.growth.add(1, "elements", fail)
         if node.type == "Transform":
             transform = transform @ self.transform(node)
         if node.type == "Shape":
             self.add_shape(node, transform)
         else:
             for child in self.children(node, "children"):
-                self.add(child, transform)
+                self.add(child, transform, level + 1)
 
     @staticmethod
     def children(node: _Node, key: str) -> list[_Node]:
@@ -260,6 +287,8 @@ class _Collector:
 
     def add_faces(self, faces: _Node, transform: np.ndarray, colour: np.ndarray) -> None:
         coordinates = self.children(faces, "coord")
+        size = len(faces.fields.get("coordIndex", ())) + sum(len(c.fields.get("point", ())) for c in coordinates)
+        self.growth.add(size, "numbers of faces", lambda problem, remedy: self.fail(problem, faces, remedy))
         points = self.numbers(coordinates[0], "point", 3) if coordinates else np.empty((0, 3))
         triangles: list[tuple[int, int, int]] = []
         owners: list[int] = []  # face of each triangle
@@ -304,13 +333,16 @@ class _Collector:
             return np.tile(colour, (len(triangles), 1))
         palette = self.numbers(nodes[0], "color", 3)
         chosen = self.numbers(faces, "colorIndex", 1)[:, 0].astype(int)
-        if faces.fields.get("colorPerVertex", [True])[0] is not False:
+        by_vertex = faces.fields.get("colorPerVertex", [True])[0] is not False
+        if 0 < len(chosen) <= max(max(corner) for corner in corners) if by_vertex else 0 < len(chosen) <= max(owners):
+            raise self.fail(f"colorIndex has {len(chosen)} values", faces, "Give as many as coordIndex, or faces")
+        if by_vertex:
             picks = [
                 [int(chosen[i]) for i in corner] if len(chosen) else list(triangle)
                 for triangle, corner in zip(triangles, corners, strict=True)
             ]
         else:
             picks = [[int(chosen[owner]) if len(chosen) else owner] for owner in owners]
-        if max(max(pick) for pick in picks) >= len(palette):
-            raise self.fail(f"more colours used than the {len(palette)} given", faces, "Give them all")
+        if not all(0 <= index < len(palette) for pick in picks for index in pick):
+            raise self.fail(f"other colours are used than the {len(palette)} given", faces, "Give them all")
         return np.array([palette[pick].mean(axis=0) for pick in picks])

@@ -10,13 +10,12 @@ from xml.parsers import expat
 
 import numpy as np
 
+from humanoid_model.checks import check_name
 from humanoid_model.errors import InputError
+from humanoid_model.size_bounds import Growth, check_size
 
-#: Elements inside one another beyond which a document is refused; robots and scenes need five.
-_DEEPEST = 100
-
-#: Elements beyond which a document is refused; robots and scenes have some thousands.
-_MOST = 100_000
+#: Attributes that are names, or name what needn't be declared.
+_NAMES = ("name", "id", "model", "class", "childclass", "link")
 
 #: What stands for characters that can't be written as they are. Python's `xml.sax.saxutils` imports a client of HTTP.
 _IN_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
@@ -47,9 +46,7 @@ class XmlElement:
 
     def fail(self, problem: str, remedy: str | None = None) -> InputError:
         """Return the error to raise for this element."""
-        return self.error(
-            problem, source=self.source, line=self.line, element=str(self), remedy=remedy
-        )
+        return self.error(problem, source=self.source, line=self.line, element=str(self), remedy=remedy)
 
     def __str__(self) -> str:
         for key in ("name", "id", "link", "type"):
@@ -91,7 +88,7 @@ class XmlElement:
         """
         value = self.attributes.get(name, "").strip()
         if not value:
-            raise self.fail(f"attribute '{name}' is missing or empty", f"Give {name}=\"...\"")
+            raise self.fail(f"attribute '{name}' is missing or empty", f'Give {name}="..."')
         return value
 
     def number(self, name: str, default: float | None = None) -> float:
@@ -104,9 +101,7 @@ class XmlElement:
             return default
         return float(self.numbers(name, 1)[0])
 
-    def numbers(
-        self, name: str, count: int, default: Sequence[float] | np.ndarray | None = None
-    ) -> np.ndarray:
+    def numbers(self, name: str, count: int, default: Sequence[float] | np.ndarray | None = None) -> np.ndarray:
         """(count,) finite numbers in an attribute; required when ``default`` is None.
 
         Raises:
@@ -167,40 +162,44 @@ class XmlElement:
         return f"{indent}<{self.tag}{attributes}>\n{text}{inner}{indent}</{self.tag}>\n"
 
 
-def parse_xml(text: str | bytes, source: str, error: type[InputError]) -> XmlElement:
+def parse_xml(text: str | bytes, source: str, error: type[InputError], growth: Growth | None = None) -> XmlElement:
     """Parse a document.
 
     Args:
         text: the document.
         source: name of the file for error messages.
         error: exception class for this document's errors.
+        growth: what has been read of all that belongs together; nothing if left out.
 
     Raises:
-        InputError: the text is not well-formed XML.
+        InputError: the text is not well-formed XML, becomes too much, or has a name that can't be shown.
     """
     # Prefixed names (gazebo and xacro files carry some, often undeclared) stay plain names.
     parser = expat.ParserCreate()
     parser.buffer_text = True
     top: list[XmlElement] = []
     stack: list[XmlElement] = []
-    count = 0
+    texts: list[list[str]] = []  # of the elements of the stack, by pieces: to add them up one by one takes for ever
+    growth = Growth() if growth is None else growth
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal count
-        count += 1
         element = XmlElement(tag, attributes, source, parser.CurrentLineNumber, error)
-        if count > _MOST:
-            raise element.fail(f"more than {_MOST} elements", "Give a smaller document")
-        if len(stack) == _DEEPEST:
-            raise element.fail(f"more than {_DEEPEST} elements inside one another", "Close them earlier")
+        growth.add(1, "elements", element.fail)
+        growth.add(len(attributes), "attributes", element.fail)
+        check_size(len(attributes), "attributes of one element", element.fail)
+        check_size(len(stack) + 1, "levels inside one another", element.fail)
+        for key in _NAMES:
+            if key in attributes:
+                check_name(attributes[key], element.fail)
         (stack[-1].children if stack else top).append(element)
         stack.append(element)
+        texts.append([])
 
     def end(_tag: str) -> None:
-        stack.pop()
+        stack.pop().text = "".join(texts.pop())
 
     def characters(data: str) -> None:
-        stack[-1].text += data
+        texts[-1].append(data)
 
     def declare(name: str, *_: object) -> None:
         raise error(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_model.errors import InputError
+from humanoid_model.size_bounds import check_size
 from humanoid_model.xml_element import XmlElement
 
 
@@ -39,9 +40,7 @@ class XmlField:
             word = element.attributes.get(attribute, "").strip()
             if not word:
                 needed = " and ".join(attributes) if len(attributes) < 3 else ", ".join(attributes)
-                raise XmlField(element, name, "").fail(
-                    f"attribute '{attribute}' is missing or empty", f"Give {needed}"
-                )
+                raise XmlField(element, name, "").fail(f"attribute '{attribute}' is missing or empty", f"Give {needed}")
             words.append(word)
         return XmlField(element, name, " ".join(words))
 
@@ -108,6 +107,7 @@ class XmlField:
             raise self.fail(f"holds {len(values)} numbers", "Give x and y of each vertex")
         if len(values) < 2 * minimum:
             raise self.fail(f"holds {len(values) // 2} vertices", f"Give {minimum} or more")
+        check_size(len(values) // 2, "vertices", self.fail)
         return values.reshape(-1, 2)
 
     def _values(self) -> np.ndarray:

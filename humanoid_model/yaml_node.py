@@ -6,16 +6,26 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import yaml
+from yaml.composer import Composer
+from yaml.parser import Parser
+from yaml.reader import Reader
+from yaml.resolver import Resolver
+from yaml.scanner import Scanner
 
+from humanoid_model.checks import check_name
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import read_text
+from humanoid_model.size_bounds import Growth, check_size
+
+#: Characters up to which PyYAML's parser in Python, which takes some 20 µs for each, tells what is wrong.
+_LONGEST_FAULT = 200_000
 
 
 @dataclass(frozen=True)
@@ -27,12 +37,14 @@ class YamlNode:
         path: where it is, for example ``contacts.right_sole.patch``; empty at the top.
         source: file of the document.
         error: exception class raised by the reading methods.
+        growth: what has been read of the document so far; a value that aliases name counts each time.
     """
 
     node: yaml.Node
     path: str
     source: str
     error: type[InputError]
+    growth: Growth = field(default_factory=Growth, compare=False, repr=False)
 
     @property
     def line(self) -> int:
@@ -41,13 +53,12 @@ class YamlNode:
 
     def fail(self, problem: str, remedy: str | None = None) -> InputError:
         """Return the error to raise for this value."""
-        return self.error(
-            problem, source=self.source, line=self.line, element=self.path or None, remedy=remedy
-        )
+        return self.error(problem, source=self.source, line=self.line, element=self.path or None, remedy=remedy)
 
     def _child(self, node: yaml.Node, key: object) -> YamlNode:
         step = f"[{key}]" if isinstance(key, int) else (f".{key}" if self.path else str(key))
-        return YamlNode(node, self.path + step, self.source, self.error)
+        self.growth.add(1, "values", self.fail)
+        return YamlNode(node, self.path + step, self.source, self.error, self.growth)
 
     @property
     def is_list(self) -> bool:
@@ -63,16 +74,17 @@ class YamlNode:
         """Return the values of a mapping by key, in the order of the file.
 
         Raises:
-            InputError: not a mapping, a key twice, or a key that isn't ``allowed``.
+            InputError: not a mapping, a key twice, a key that isn't ``allowed`` or no name.
         """
         if not isinstance(self.node, yaml.MappingNode):
             raise self.fail(f"is {self._shown()}, not a mapping", "Give key: value pairs")
         known = None if allowed is None else tuple(allowed)
         values: dict[str, YamlNode] = {}
         for key_node, value_node in self.node.value:
-            key = self._child(key_node, getattr(key_node, "value", "?"))
             if not isinstance(key_node, yaml.ScalarNode):
-                raise key.fail("a key is not a text", "Give key: value pairs")
+                raise self._child(key_node, "?").fail("a key is not a text", "Give key: value pairs")
+            check_name(key_node.value, self._child(key_node, "a key").fail)
+            key = self._child(key_node, key_node.value)
             if known is not None and key_node.value not in known:
                 raise key.fail("unknown key", f"Known keys: {', '.join(known)}")
             if key_node.value in values:
@@ -154,6 +166,7 @@ class YamlNode:
         items = self.items()
         if len(items) < minimum:
             raise self.fail(f"holds {len(items)} vertices", f"Give {minimum} or more")
+        check_size(len(items), "vertices", self.fail)
         return np.array([item.numbers(2) for item in items]).reshape(-1, 2)
 
     def _shown(self) -> str:
@@ -180,30 +193,57 @@ def _compose(text: str) -> yaml.Node | None:
 
     Raises:
         yaml.YAMLError: it isn't YAML.
-        RecursionError: it is nested too deeply.
+        InputError: it becomes too much; it names the line.
     """
     if yaml.__with_libyaml__:
         try:
             return yaml.compose(text, Loader=_fast_loader())
         except yaml.YAMLError:
-            pass
-    return yaml.compose(text, Loader=yaml.SafeLoader)
+            if len(text) > _LONGEST_FAULT:
+                raise
+    return yaml.compose(text, Loader=_SlowLoader)
+
+
+class _BoundedComposer(Composer):
+    """Composes no more nodes, and no deeper ones, than a document may have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._growth, self._level = Growth(), 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        def fail(problem: str, remedy: str) -> InputError:
+            return InputError(problem, line=self.peek_event().start_mark.line + 1, remedy=remedy)
+
+        self._growth.add(1, "values", fail)
+        self._level += 1
+        check_size(self._level, "levels inside one another", fail)
+        node = super().compose_node(parent, index)
+        self._level -= 1
+        return node
+
+
+class _SlowLoader(Reader, Scanner, Parser, _BoundedComposer, Resolver):
+    def __init__(self, stream: str) -> None:
+        Reader.__init__(self, stream)
+        Scanner.__init__(self)
+        Parser.__init__(self)
+        _BoundedComposer.__init__(self)
+        Resolver.__init__(self)
 
 
 @functools.cache
 def _fast_loader() -> Any:
     """Return a loader that parses in C, seven times as fast, and composes in Python.
 
-    Composed in C, thousands of brackets would end the whole process instead of raising RecursionError.
+    Composed in C, thousands of brackets would end the whole process.
     """
     from yaml._yaml import CParser
-    from yaml.composer import Composer
-    from yaml.resolver import Resolver
 
-    class FastLoader(Composer, CParser, Resolver):
+    class FastLoader(_BoundedComposer, CParser, Resolver):
         def __init__(self, stream: str) -> None:
             CParser.__init__(self, stream)
-            Composer.__init__(self)
+            _BoundedComposer.__init__(self)
             Resolver.__init__(self)
 
     return FastLoader
@@ -217,14 +257,14 @@ def read_yaml(path: str | Path, error: type[InputError]) -> YamlNode:
         error: exception class for this document's errors.
 
     Raises:
-        InputError: the file can't be read, isn't YAML, or is empty.
+        InputError: the file can't be read, isn't YAML, becomes too much, or is empty.
     """
     source = str(path)
     text = read_text(path, error, "Give the path of a YAML file")
     try:
         node = _compose(text)
-    except RecursionError:
-        raise error("nested too deeply", source=source, remedy="Close the brackets earlier") from None
+    except InputError as problem:
+        raise error(problem.problem, source=source, line=problem.line, remedy=problem.remedy) from None
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         reason = " ".join(str(getattr(problem, "problem", problem)).split())

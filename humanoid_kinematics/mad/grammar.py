@@ -50,7 +50,7 @@ NUMBER: /\d+(?![\w.])/
 NAME: /[A-Za-z0-9_]+/
 STRING: /"[^"]*"/
 %ignore /\/\/[^\n]*/
-%ignore /\/\*(.|\n)*?\*\//
+%ignore /\/\*[\s\S]*?\*\//
 %ignore /\s+/
 """
 

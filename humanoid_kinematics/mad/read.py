@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +29,21 @@ from humanoid_kinematics.mad.syntax import (
     Place,
 )
 from humanoid_model import RobotError, RobotWarning
+from humanoid_model.checks import check_name
 from humanoid_model.input_file import read_text
+from humanoid_model.size_bounds import check_size
 
 #: Versions that the grammar is for.
 VERSIONS = ("1.0", "1.1")
 #: Nodes beyond which a file isn't even parsed; a robot may have 300 joints.
 _MOST_NODES = 3000
+#: Problems beyond which a file isn't read on.
+_MOST_PROBLEMS = 100
+#: Words that aren't known beyond which they are errors; the text is parsed again for each.
+_MOST_LEFT_OUT = 100
 #: Syntax errors beyond which a file isn't read on.
 _MOST_ERRORS = 20
+_WORD = re.compile(r"[\w.+-]+|[^\s\w.+-]")
 _SYNONYMS = {"rpara": "r", "dpara": "d"}
 _NEEDED = ("theta", "r", "alpha", "d")
 
@@ -105,11 +112,17 @@ class _Reader:
 
     def report(self, code: str, place: Place, problem: str, remedy: str, element: str | None = None) -> None:
         self.problems.append(self.told(code, place, problem, remedy, element))
-        if self.stop_at_first:
+        if self.stop_at_first or len(self.problems) >= _MOST_PROBLEMS:
             raise _StopError
 
     def warn(self, code: str, place: Place, problem: str, remedy: str, element: str | None = None) -> None:
         warnings.warn(str(self.told(code, place, problem, remedy, element)), RobotWarning, stacklevel=6)
+
+    def too_much(self, problem: str, remedy: str) -> RobotError:
+        return MadError([RobotError(problem, source=self.source, element=self.scope or None, remedy=remedy)])
+
+    def named(self, name: str) -> str:
+        return check_name(name, self.too_much)
 
     def told(self, code: str, place: Place, problem: str, remedy: str, element: str | None) -> RobotError:
         return RobotError(
@@ -121,6 +134,9 @@ class _Reader:
 
     def tree(self, extensions: tuple[Extension, ...]) -> Tree | None:
         """Return the tree, None where the text has errors of syntax."""
+        check_size(len(self.text), "characters of MAD", self.too_much)
+        words = sum(1 for _ in _WORD.finditer(self.text))
+        check_size(words, "words of MAD", self.too_much)
         structure = Structure(self.text)
         nodes = len(re.findall(r"\b(?:link|frame)\s*\d+\s*\{", structure.bare))
         if nodes > _MOST_NODES:
@@ -132,7 +148,7 @@ class _Reader:
             self.report("E01", structure.place(fault.offset), fault.problem, fault.remedy, header)
         if structure.cut_off:
             return None
-        lark = parser(extensions)
+        lark, left_out = parser(extensions), 0
         text, sound = self.text, not structure.faults
         while True:
             try:
@@ -147,7 +163,8 @@ class _Reader:
                         self.syntax_error(structure, error, len(self.text.rstrip()), lark)
                     return None
                 word = structure.word(offset)
-                if not self.strict and re.match(r"[A-Za-z_]", word):
+                if not self.strict and re.match(r"[A-Za-z_]", word) and left_out < _MOST_LEFT_OUT:
+                    left_out += 1
                     known = word in {str(item.pattern.value) for item in lark.terminals}
                     problem = f"'{word}' {'misplaced' if known else 'unknown'}, left out"
                     self.warn("E12", structure.place(offset), problem, _expected(error, lark), structure.header(offset))
@@ -177,7 +194,7 @@ class _Reader:
 
     def read_scene(self, tree: Tree) -> MadScene:
         version, name, unit = None, "", None
-        sensors: list[MadSensor] = []
+        sensors: dict[int, MadSensor] = {}
         robots: list[MadRobot] = []
         for item in tree.children:
             if isinstance(item, Token):
@@ -188,7 +205,7 @@ class _Reader:
                         self.warn("F-003", _place(item), f"version {item} unknown, read as v{VERSIONS[-1]}",
                                   f"Known are {known}")  # fmt: skip
                 else:
-                    name = str(item)
+                    name = self.named(str(item))
             elif item.data == "unit":
                 unit = self.number(item.children[0])
                 if not unit > 0:
@@ -196,21 +213,21 @@ class _Reader:
                                 "Give metres in a unit of length, for example 0.001")  # fmt: skip
             elif item.data == "sensor":
                 sensor = self.read_sensor(item)
-                twin = next((other for other in sensors if other.number == sensor.number), None)
-                if twin is not None:
+                twin = sensors.setdefault(sensor.number, sensor)
+                if twin is not sensor:
                     self.report("E02", sensor.place, f"number used already in line {twin.place.line}",
                                 "Give each sensor a number of its own", f"sensor {sensor.number}")  # fmt: skip
-                sensors.append(sensor)
             else:
+                check_size(len(robots) + 1, "robots", self.too_much)
                 self.scope = f"robot {item.children[0]}"
-                robot = self.read_robot(item, {sensor.number for sensor in sensors})
+                robot = self.read_robot(item, set(sensors))
                 first = next((other for other in robots if other.name == robot.name), None)
                 if first is not None:
                     self.report("E02", robot.place, f"name used already in line {first.place.line}",
                                 "Give each robot a name of its own")  # fmt: skip
                 robots.append(robot)
                 self.scope = ""
-        return MadScene(name, version, tuple(sensors), tuple(robots), unit, self.source)
+        return MadScene(name, version, tuple(sensors.values()), tuple(robots), unit, self.source)
 
     def items(self, tree: Tree) -> dict[str, Tree]:
         """Return parts of a block by their kind, each once."""
@@ -239,7 +256,7 @@ class _Reader:
         return MadSensor(number, port, kind_of, counts["translation"], counts["rotation"], _place(tree))
 
     def read_robot(self, tree: Tree, sensors: set[int]) -> MadRobot:
-        name = str(tree.children[0])
+        name = self.named(str(tree.children[0]))
         bases: list[MadBase] = []
         nodes: list[MadLink | MadFrame] = []
         broken: set[int] = set()  # numbers of nodes that are told to be wrong already
@@ -274,7 +291,8 @@ class _Reader:
             self.report("E05", where, f"has {len(bases)} bases", "Give one: base { }")
         self.check_tree(nodes, broken)
         # A node that is wrong already is no reason to call its closures wrong.
-        joined = [] if broken else [self.read_constraint(item, nodes, sensors) for item in closures]
+        known = {node.number: "link" if isinstance(node, MadLink) else "frame" for node in nodes}
+        joined = [] if broken else [self.read_constraint(item, known, sensors) for item in closures]
         return MadRobot(
             name,
             bases[0] if bases else MadBase(),
@@ -345,12 +363,11 @@ class _Reader:
         return link
 
     def read_constraint(
-        self, tree: Tree, nodes: Sequence[MadLink | MadFrame], sensors: set[int]
+        self, tree: Tree, known: Mapping[int, str], sensors: set[int]
     ) -> MadClosure | MadTracking | None:
         """Return a closure or a tracking, None where it isn't one."""
         place, ball = _place(tree), tree.data == "ball"
         element = "rotule" if ball else "constraint"
-        known = {node.number: "link" if isinstance(node, MadLink) else "frame" for node in nodes}
         ends: list[int] = []
         lists: list[tuple[int, ...]] = []
         for member in tree.children:

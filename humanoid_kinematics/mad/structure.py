@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from humanoid_kinematics.mad.syntax import Place
 
 _PIECE = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"]*"|/\*|"|[{}()]', re.S)
+#: Faults beyond which a text isn't looked at further.
+_MOST_FAULTS = 100
 _CLOSING = {"{": "}", "(": ")"}
 _WORD = re.compile(r'"[^"]*"|[\w.+-]+|.', re.S)
 
@@ -27,7 +29,7 @@ class Structure:
 
     Attributes:
         faults: comments, texts and blocks that don't end, and ends of nothing.
-        cut_off: whether the text ends within a comment or a quoted text.
+        cut_off: whether the text ends within a comment or a quoted text, or wasn't looked at to its end.
         blocks: (start, end) offsets of each closed ``{ }`` and ``( )``, those inside first.
         bare: the text, its comments and quoted texts blanked.
     """
@@ -56,6 +58,9 @@ class Structure:
                 self.blocks.append((open_.pop(), end))
             else:
                 self.faults.append(self._stray(shown, start, open_))
+                if len(self.faults) == _MOST_FAULTS:
+                    self.cut_off = True
+                    break
                 if shown == "}" and open_:  # a list that was left open ends with its block
                     open_.pop()
                     if open_ and text[open_[-1]] == "{":

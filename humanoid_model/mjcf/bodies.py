@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -169,6 +170,7 @@ class _Reader:
     def __init__(self, document: MjcfDocument) -> None:
         self.document = document
         self.names: dict[str, set[str]] = {"body": {"world"}, "joint": set()}
+        self.numbers: Counter[str] = Counter()  # of names made up
         pairs = [pair for group in document.top.all("contact") for pair in group.all("pair")]
         self.paired = {pair.attributes.get(key, "") for pair in pairs for key in ("geom1", "geom2")} - {""}
 
@@ -194,11 +196,14 @@ class _Reader:
         if name in names:
             raise element.fail(f"a second {kind} is called '{name}'", "Give each its own name")
         if not name:
-            name = next(other for k in range(len(names) + 2) if (other := f"{otherwise}_{k + 1}") not in names)
+            while not name or name in names:
+                self.numbers[otherwise] += 1
+                name = f"{otherwise}_{self.numbers[otherwise]}"
         names.add(name)
         return name
 
     def body(self, element: XmlElement, inherited: str, name: str) -> MjcfBody:
+        self.document.growth.add(1, "bodies", element.fail)
         inherited = element.attributes.get("childclass", inherited)
         joints: list[MjcfJoint] = []
         geoms: list[MjcfGeom] = []
@@ -254,6 +259,7 @@ class _Reader:
         kind = "free" if element.tag == "freejoint" else element.attributes.get("type", "hinge")
         if kind not in ("hinge", "slide", "ball", "free"):
             raise element.fail(f"is of kind '{kind}'", "Use hinges, slides, balls and free joints")
+        self.document.growth.add({"free": 6, "ball": 3}.get(kind, 1), "moving coordinates", element.fail)
         turns = kind == "hinge"
         axis = element.numbers("axis", 3, (0, 0, 1))
         if np.linalg.norm(axis) < 1e-12:
@@ -323,6 +329,7 @@ class _Reader:
         return Inertial(float(total.mass), pin.SE3(np.eye(3), np.array(total.lever)), np.array(total.inertia))
 
     def geom(self, element: XmlElement, outer: pin.SE3) -> MjcfGeom:
+        self.document.growth.add(1, "shapes", element.fail)
         self.document.note(element, _GEOM)
         placement = self.document.placement(element)
         shape, placement = self.shape(element, placement)
@@ -393,10 +400,12 @@ class _Reader:
             raise asset.fail(f"size is '{asset.attributes['size']}'", "Give more than 0 [m]")
         if "file" in asset.attributes:
             heights = read_heights(self.document.asset_path(asset))
+            self.document.growth.add(heights.size, "points of height fields", asset.fail)
         else:
             rows, columns = int(asset.number("nrow")), int(asset.number("ncol"))
             if min(rows, columns) < 2:
                 raise asset.fail(f"has {rows} rows and {columns} columns", "Give at least 2 of each")
+            self.document.growth.add(rows * columns, "points of height fields", asset.fail)
             heights = np.zeros((rows, columns))
             if "elevation" in asset.attributes:  # as it is seen from above: the first row lies at the largest y
                 heights = asset.numbers("elevation", rows * columns).reshape(rows, columns)[::-1]

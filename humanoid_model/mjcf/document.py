@@ -12,8 +12,10 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
+from humanoid_model.checks import check_name
 from humanoid_model.errors import InputError, RobotWarning
 from humanoid_model.input_file import read_text
+from humanoid_model.size_bounds import Growth, check_size
 from humanoid_model.xml_element import XmlElement, parse_xml
 
 #: What only says how things look, are called or are solved in MuJoCo; it doesn't need to be told of.
@@ -25,8 +27,8 @@ _COMPILER = (
     *("angle", "eulerseq", "meshdir", "assetdir", "texturedir", "autolimits", "inertiafromgeom"),
     *("strippath", "coordinate"),
 )
-_MOST_COPIES = 100_000
-"""Elements that one element may be repeated to."""
+_MOST_WARNINGS = 40
+"""Kinds of what isn't read that are warned of one by one."""
 
 
 class MjcfDocument:
@@ -38,6 +40,7 @@ class MjcfDocument:
         degrees: whether angles are in degrees.
         autolimits: whether a range limits a joint without a further word.
         inertia_from_geom: whether masses come from the shapes: ``true``, ``false``, or ``auto`` where none is given.
+        growth: what the file has become so far.
     """
 
     def __init__(self, text: str, source: str, folder: Path, error: type[InputError]) -> None:
@@ -50,13 +53,14 @@ class MjcfDocument:
             error: class of the errors.
 
         Raises:
-            InputError: it is no MJCF, or a file that it includes can't be read.
+            InputError: it is no MJCF, a file that it includes can't be read, or it becomes too much.
         """
         self.folder = folder
+        self.growth = Growth()
         self._error = error
         self._unread: dict[tuple[str, str], tuple[XmlElement, int]] = {}
         self.top = self._parse(text, source)
-        self._include(self.top, {source})
+        self._include(self.top, {source}, 1)
         self.name = self.top.attributes.get("model") or Path(source).stem
         compiler: dict[str, str] = {}
         for element in self.top.all("compiler"):
@@ -80,17 +84,18 @@ class MjcfDocument:
         self._replicate(self.top)
 
     def _parse(self, text: str, source: str) -> XmlElement:
-        top = parse_xml(text, source, self._error)
+        top = parse_xml(text, source, self._error, self.growth)
         if top.tag not in ("mujoco", "mujocoinclude"):
             raise top.fail(f"the document's root is <{top.tag}>, not <mujoco>", "Give an MJCF document")
         return top
 
-    def _include(self, element: XmlElement, known: set[str]) -> None:
+    def _include(self, element: XmlElement, known: set[str], level: int) -> None:
         """Put the content of included files in the place of the elements that name them."""
+        check_size(level, "levels inside one another", element.fail)
         children = []
         for child in element.children:
             if child.tag != "include":
-                self._include(child, known)
+                self._include(child, known, level + 1)
                 children.append(child)
                 continue
             path = self.folder / child.attribute("file")
@@ -98,8 +103,11 @@ class MjcfDocument:
                 raise child.fail(f"includes '{path}' a second time", "Include each file once")
             if not path.is_file():
                 raise child.fail(f"there is no file '{path}'", "Give a path from the main file's folder")
-            included = self._parse(read_text(path, self._error, "Give the path of an MJCF file"), str(path))
-            self._include(included, {*known, str(path)})
+            self.growth.add(1, "included files", child.fail)
+            text = read_text(path, self._error, "Give the path of an MJCF file")
+            self.growth.add(len(text), "bytes", child.fail)
+            included = self._parse(text, str(path))
+            self._include(included, {*known, str(path)}, level + 1)
             children += included.children
         element.children = children
 
@@ -117,15 +125,16 @@ class MjcfDocument:
                 continue
             self.note(child, ("count", "offset", "euler", "sep"))
             count = child.number("count")
-            if count != int(count) or not 1 <= count * own <= _MOST_COPIES:
-                raise child.fail(f"count is {count:g}", f"Give 1 or more, for at most {_MOST_COPIES} elements in all")
+            if count != int(count) or count < 1:
+                raise child.fail(f"count is {count:g}", "Give a whole number, 1 or more")
+            self.growth.add(int(count) * own, "elements", child.fail)
             total += int(count) * own
             step, place = pin.SE3(self.rotation(child), child.numbers("offset", 3, (0, 0, 0))), pin.SE3.Identity()
             for number in range(int(count)):
                 x, y, z, w = pin.Quaternion(place.rotation).coeffs()
                 pose = {"pos": place.translation, "quat": (w, x, y, z)}
                 written = {key: " ".join(repr(float(value)) for value in values) for key, values in pose.items()}
-                ending = child.attributes.get("sep", "") + str(number).zfill(len(str(int(count) - 1)))
+                ending = check_name(child.attributes.get("sep", ""), child.fail) + str(number).zfill(len(str(int(count) - 1)))
                 copies = [_renamed(inner, ending) for inner in child.children]
                 children.append(dataclasses.replace(child, tag="frame", attributes=written, children=copies))
                 place = place * step
@@ -133,7 +142,9 @@ class MjcfDocument:
         return total
 
     def _read_class(self, element: XmlElement, parent: str, name: str) -> None:
-        own = {tag: dict(values) for tag, values in self._classes[parent].items()}
+        inherited = self._classes[parent]
+        self.growth.add(len(inherited) + sum(map(len, inherited.values())), "attributes", element.fail)
+        own = {tag: dict(values) for tag, values in inherited.items()}
         self._classes[name] = own
         for child in element.children:
             if child.tag != "default":
@@ -150,7 +161,9 @@ class MjcfDocument:
         name = element.attributes.get("class", inherited)
         if name not in self._classes:
             raise element.fail(f"unknown class '{name}'", f"Classes are {', '.join(self._classes)}")
-        values = {**self._classes[name].get(element.tag, {}), **element.attributes}
+        given = self._classes[name].get(element.tag, {})
+        self.growth.add(len(given), "attributes", element.fail)
+        values = {**given, **element.attributes}
         return dataclasses.replace(element, attributes=values)
 
     def note(self, element: XmlElement, read: Iterable[str]) -> None:
@@ -166,10 +179,14 @@ class MjcfDocument:
 
     def warn(self) -> None:
         """Warn (:class:`RobotWarning`) of everything noted, each kind once, with file and line of its first place."""
-        for (_, attribute), (element, count) in sorted(self._unread.items(), key=lambda item: item[1][0].line):
+        unread = sorted(self._unread.items(), key=lambda item: item[1][0].line)
+        for (_, attribute), (element, count) in unread[:_MOST_WARNINGS]:
             what = f"{attribute}='{element.attributes.get(attribute, '')}'" if attribute else "the element"
             places = f", as in {count - 1} more places" if count > 1 else ""
             warnings.warn(str(element.fail(f"{what} is not read{places}")), RobotWarning, stacklevel=2)
+        if len(unread) > _MOST_WARNINGS:
+            problem = f"{len(unread) - _MOST_WARNINGS} more kinds of elements and attributes are not read"
+            warnings.warn(str(self.top.fail(problem)), RobotWarning, stacklevel=2)
         self._unread.clear()
 
     def asset(self, kind: str, name: str, element: XmlElement) -> XmlElement:
@@ -247,6 +264,8 @@ class MjcfDocument:
 
 def _renamed(element: XmlElement, ending: str) -> XmlElement:
     """Return a copy of an element and all in it, with an ending to all names."""
-    named = {**element.attributes, "name": element.attributes["name"] + ending} if "name" in element.attributes else {}
+    named = {}
+    if "name" in element.attributes:
+        named = {**element.attributes, "name": check_name(element.attributes["name"] + ending, element.fail)}
     children = [_renamed(child, ending) for child in element.children]
     return dataclasses.replace(element, attributes=named or dict(element.attributes), children=children)

@@ -145,6 +145,7 @@ class _Builder:
             )  # fmt: skip
             self.know(body, body.name)
             return
+        self.document.growth.add(1, "robots", body.element.fail)
         nothing = dataclasses.replace(self.world, geoms=(), sites={}, inertial=None)
         joints = {joint.name for inner in body.walk() for joint in inner.joints}
         own = [law for law in laws if law.joint in joints]
@@ -211,13 +212,12 @@ class _Builder:
         names = list(bits)
         if len(set(bits.values())) > 1 or any(not _meet(own, own) for own in bits.values()):
             for k, first in enumerate(names):
-                self.rules += [
-                    PairRule(first, second, collide=False)
-                    for second in names[k + 1 :]
-                    if not _meet(bits[first], bits[second])
-                ]
+                apart = [second for second in names[k + 1 :] if not _meet(bits[first], bits[second])]
+                self.document.growth.add(len(apart), "pairs that don't touch", top.fail)
+                self.rules += [PairRule(first, second, collide=False) for second in apart]
         contacts = [child for group in top.all("contact") for child in group.children]
         for element in contacts:
+            self.document.growth.add(1, "rules of pairs", element.fail)
             if element.tag == "exclude":
                 ends = [self.names.get(element.attribute(key)) for key in ("body1", "body2")]
                 for key, end in zip(("body1", "body2"), ends, strict=True):

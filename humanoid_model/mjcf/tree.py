@@ -198,6 +198,7 @@ def read_keyframes(document: MjcfDocument, world: MjcfBody) -> dict[str, dict[st
     frames: dict[str, dict[str, np.ndarray]] = {}
     for element in (key for group in document.top.all("keyframe") for key in group.all("key")):
         document.note(element, ("qpos", "time"))
+        document.growth.add(sum(widths), "positions of keyframes", element.fail)
         found = {joint.name: reference_position(body, joint) for body, joint in joints}
         if "qpos" in element.attributes:
             values = element.numbers("qpos", sum(widths))

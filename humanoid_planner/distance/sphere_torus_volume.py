@@ -8,13 +8,13 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
-from humanoid_model.archive import BROKEN_ARCHIVE, write_archive
+from humanoid_model.archive import BROKEN_ARCHIVE, read_archive, write_archive
 from humanoid_model.checks import check_positive
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import require_file
@@ -200,9 +200,11 @@ class SphereTorusVolume(ValueEquality):
         """
         require_file(path, remedy="Build the volume again from its points and save it")
         try:
-            with np.load(path, allow_pickle=False) as file:
-                content = {field.name: file[field.name] for field in dataclasses.fields(cls)}
+            file = read_archive(path)
+            content: dict[str, Any] = {field.name: file[field.name] for field in dataclasses.fields(cls)}
             volume = cls(r=float(content.pop("r")), R=float(content.pop("R")), **content)
+        except InputError:
+            raise
         except BROKEN_ARCHIVE as problem:
             reason = " ".join(str(problem).split())
             raise InputError(

@@ -7,12 +7,12 @@ import hashlib
 import io
 import json
 import os
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from humanoid_model.archive import BROKEN_ARCHIVE, check_archive_size, read_archive
 from humanoid_model.description import Mesh, Shape
 from humanoid_model.errors import InputError
 from humanoid_sim.state.plain_data import decode, encode, fingerprint
@@ -85,7 +85,7 @@ def write_state(simulation: Simulation, path: str | Path) -> None:
         path: of the file.
 
     Raises:
-        InputError: a module's state can't be written, or the file can't.
+        InputError: a module's state can't be written, the file can't, or it would be too large to be read.
     """
     path = Path(path)
     arrays: list[np.ndarray] = []
@@ -101,6 +101,7 @@ def write_state(simulation: Simulation, path: str | Path) -> None:
         "modules": [name for name, own in state.modules.items() if own is not None],
         "state": encode(state, arrays),
     }
+    check_archive_size(sum(array.nbytes for array in arrays), path)
     archive = io.BytesIO()
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     contents: dict[str, Any] = {f"array_{i}": array for i, array in enumerate(arrays)}
@@ -161,7 +162,7 @@ def read_state(simulation: Simulation, path: str | Path) -> None:
         state = decode(header["state"], arrays)
     except InputError as problem:
         raise InputError(problem.problem, source=path, remedy=problem.remedy) from problem
-    except (KeyError, IndexError, TypeError, ValueError) as problem:
+    except (IndexError, *BROKEN_ARCHIVE) as problem:
         raise _damaged(path, problem) from problem
     simulation.restore_state(state)
 
@@ -171,16 +172,14 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[int, np.ndarray]]:
     if not path.is_file():
         raise InputError("there is no such file", source=path, element="state", remedy="Give a saved state")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if "header" not in archive.files:
-                raise InputError(
-                    "it is no state of a simulation", source=path, remedy="Give a file that write_state made"
-                )
-            header = json.loads(archive["header"].tobytes())
-            arrays = {int(name.removeprefix("array_")): archive[name] for name in archive.files if name != "header"}
+        contents = read_archive(path)
+        if "header" not in contents:
+            raise InputError("it is no state of a simulation", source=path, remedy="Give a file that write_state made")
+        header = json.loads(contents.pop("header").tobytes())
+        arrays = {int(name.removeprefix("array_")): array for name, array in contents.items()}
     except InputError:
         raise
-    except (OSError, EOFError, ValueError, AttributeError, KeyError, zipfile.BadZipFile) as problem:
+    except BROKEN_ARCHIVE as problem:
         raise _damaged(path, problem) from problem
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise InputError("it is no state of a simulation", source=path, remedy="Give a file that write_state made")

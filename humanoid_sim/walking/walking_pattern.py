@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
+from humanoid_model.archive import BROKEN_ARCHIVE, read_archive
 from humanoid_model.contact import Contact, Surface
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import require_file
@@ -125,9 +125,10 @@ def load_walking_pattern(path: str | Path) -> WalkingPattern:
     """
     require_file(path, remedy="Give a saved walking pattern")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as problem:
+        arrays = read_archive(path)
+    except InputError:
+        raise
+    except BROKEN_ARCHIVE as problem:
         raise InputError(f"can't be read: {problem}", source=str(path), remedy="Give a saved walking pattern") from None
     expected = set(WalkingPattern.__dataclass_fields__)
     if set(arrays) != expected:

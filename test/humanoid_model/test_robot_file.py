@@ -315,7 +315,7 @@ def test_malformed_file_is_refused(tmp_path, case):
 def test_empty_and_unreadable_files(tmp_path):
     with pytest.raises(RobotError, match="is empty"):
         read(tmp_path, "# only a remark\n")
-    with pytest.raises(RobotError, match="nested too deeply"):
+    with pytest.raises(RobotError, match="more than 100 levels inside one another"):
         read(tmp_path, "limbs: " + "[" * 5000 + "]" * 5000)
     (tmp_path / "r.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(RobotError, match="not UTF-8"):

@@ -438,7 +438,7 @@ def test_odd_mesh_addresses_are_not_found(address):
 
 def test_elements_too_deep_inside_one_another():
     text = robot('<link name="a"/>\n', "<x>" * 5000, "</x>" * 5000)
-    with pytest.raises(RobotError, match=r"^URDF text:3: <x>: more than 100 elements"):
+    with pytest.raises(RobotError, match=r"^URDF text:3: <x>: comes to 101, more than 100 levels inside one another"):
         read_urdf(text)
 
 

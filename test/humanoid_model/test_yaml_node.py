@@ -121,7 +121,7 @@ def test_broken_documents_are_refused(read: Read, text: str, problem: str, line:
 @pytest.mark.parametrize("deep", ["[" * 100_000, "{a: " * 100_000, "- " * 100_000])
 def test_endless_nesting_ends_no_process(tmp_path: Path, deep: str) -> None:
     (tmp_path / "deep.yaml").write_text(deep, encoding="utf-8")
-    with pytest.raises(RobotError, match="nested too deeply"):
+    with pytest.raises(RobotError, match="more than 100 levels inside one another"):
         read_yaml(tmp_path / "deep.yaml", RobotError)
 
 
@@ -149,5 +149,5 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RobotError, match="not UTF-8"):
         read_yaml(tmp_path / "latin.yaml", RobotError)
     (tmp_path / "deep.yaml").write_text("[" * 5000, encoding="utf-8")
-    with pytest.raises(RobotError, match=r"nested too deeply|not YAML"):
+    with pytest.raises(RobotError, match="more than 100 levels inside one another"):
         read_yaml(tmp_path / "deep.yaml", RobotError)

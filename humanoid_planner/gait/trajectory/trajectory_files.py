@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from humanoid_model.archive import BROKEN_ARCHIVE, read_archive
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.trajectory.contact_schedule import ContactInterval
 from humanoid_planner.gait.trajectory.gait_trajectory import GaitTrajectory
@@ -35,9 +35,10 @@ def load_gait_trajectory(path: str | Path) -> GaitTrajectory:
         InputError: the file can't be read or holds no gait.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as problem:
+        arrays = read_archive(path)
+    except InputError:
+        raise
+    except BROKEN_ARCHIVE as problem:
         raise InputError(f"can't be read: {problem}", source=str(path), remedy="Give a saved gait") from None
     expected = {*GaitTrajectory.__dataclass_fields__, *_CONTACTS} - {"contacts"}
     if set(arrays) != expected:

@@ -412,8 +412,8 @@ FIXED, COEF = '<fixed name="t"', '<joint joint="j" coef="1"/>'
             '<contact><pair geom1="a" geom2="b"/></contact>', ":2: <pair>: 'a' is one of several shapes of a body",
         ),
         (BALL, '<contact><pair friction="1 2"/></contact>', ":2: <pair>: friction is '1 2'. Give one number twice"),
-        ('<replicate count="0"/>', "", ":4: <replicate>: count is 0. Give 1 or more"),
-        (f'<replicate count="1e5">{BALL}</replicate>', "", ":4: <replicate>: count is 100000. Give 1 or more"),
+        ('<replicate count="0"/>', "", ":4: <replicate>: count is 0. Give a whole number, 1 or more"),
+        (f'<replicate count="1e5">{BALL}</replicate>', "", ":4: <replicate>: comes to 2000"),
         ('<geom type="hfield" hfield="h"/>', "", ":4: <geom type='hfield'>: names the unknown hfield 'h'. Known: none"),
         (
             '<geom type="hfield" hfield="h"/>', '<asset><hfield name="h" nrow="1" ncol="2" size="1 1 1 1"/></asset>',
