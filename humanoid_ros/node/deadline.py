@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import faulthandler
 import signal
-from collections.abc import Iterable
 
 import llvmlite.binding as llvm
 from llvmlite import ir
@@ -26,27 +25,24 @@ class _Interval(ctypes.Structure):
     _fields_ = [(name, ctypes.c_long) for name in ("every_s", "every_us", "left_s", "left_us")]
 
 
-def end_after(numbers: Iterable[signal.Signals], seconds: float) -> None:
-    """End this process some time after the first of some signals, which have handlers in Python that are called too.
+def end_after(number: signal.Signals, seconds: float) -> None:
+    """End this process some time after a signal, which has a handler in Python that is called too.
 
-    It then tells on its standard error where all threads are, and dies of SIGALRM. Signals that come later don't give
-    it more time.
+    It then tells on its standard error where all threads are, and dies of SIGALRM. The same signal again doesn't give
+    it more time; of several signals the last counts.
 
     Args:
-        numbers: of the signals.
+        number: of the signal.
         seconds: from the signal to the end [s].
     """
     interval = _Interval(0, 0, int(seconds), int(1e6 * (seconds % 1.0)))
     faulthandler.register(signal.SIGALRM, all_threads=True, chain=True)
     library = ctypes.CDLL(None)
     library.signal.restype, library.signal.argtypes = ctypes.c_void_p, (ctypes.c_int, ctypes.c_void_p)
-    for number in numbers:
-        # Asking for the handler in use takes putting another one there.
-        python = library.signal(number, None)
-        engine = _compiled(python, ctypes.addressof(interval))
-        library.signal(number, engine.get_function_address(_NAME))
-        _KEPT.append(engine)
-    _KEPT.append(interval)
+    python = library.signal(number, None)  # asking for the handler in use takes putting another one there
+    engine = _compiled(python, ctypes.addressof(interval))
+    library.signal(number, engine.get_function_address(_NAME))
+    _KEPT.extend((engine, interval))
 
 
 def give_more_time(seconds: float) -> None:

@@ -23,13 +23,12 @@ from humanoid_model.resources import find_resource
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.deadline import end_after, give_more_time
 
-_ENDING = (signal.SIGINT, signal.SIGTERM)
 GLANCE = 0.02
 """Time between two looks at whether a signal came, or whether the answers have left [s]."""
-END = 1.8
-"""Time after which a node that is to end is ended wherever it hangs, and says where on the standard error [s].
+ENDS = {signal.SIGINT: 10.0, signal.SIGTERM: 1.8}
+"""Time after a signal after which a node is ended wherever it hangs, and says where on the standard error [s].
 
-A node with more patience than others has as much more while it is busy.
+After SIGTERM a node with more patience than others, which is busy, has as much more.
 """
 
 
@@ -37,7 +36,7 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
     """Run a node until SIGINT or SIGTERM; then pending requests get an answer.
 
     A node that can't be made ends the process with exit code 1 and the reason. An exception in a callback is logged,
-    and the node goes on. Two seconds after a signal the process has ended, whatever it computes; a node that has more
+    and the node goes on. Two seconds after SIGTERM the process has ended, whatever it computes; a node that has more
     patience, to stop a motion, takes what that needs.
 
     Args:
@@ -45,9 +44,17 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
         make: makes it, in the main thread.
     """
     signals: list[int] = []
-    for number in _ENDING:
-        signal.signal(number, lambda number, _: signals.append(number))
-    end_after(_ENDING, END)
+    nodes: list[AnsweringNode] = []
+
+    def heard(number: int, _: object) -> None:
+        signals.append(number)
+        if number == signal.SIGTERM and signals.count(number) == 1:
+            for busy in (node for node in nodes if node.busy):
+                give_more_time(busy.patience - AnsweringNode.patience)
+
+    for number, seconds in ENDS.items():
+        signal.signal(number, heard)
+        end_after(number, seconds)
     stay_on_this_machine()
     # ROS's own handler would end the context in the middle of a message, and before pending requests are answered.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
@@ -58,6 +65,7 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
         print(f"{name}: {error}", file=sys.stderr)
         rclpy.shutdown()
         sys.exit(1)
+    nodes.append(node)
     gc.freeze()
     gc.enable()
     executor = SingleThreadedExecutor()
@@ -76,8 +84,6 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
     # A signal that another thread takes doesn't end a wait of this one, in which alone Python handles signals.
     while not signals:
         time.sleep(GLANCE)
-    if node.busy and node.patience > AnsweringNode.patience:
-        give_more_time(node.patience - AnsweringNode.patience)
     closed = executor.create_task(node.close)
     end = time.monotonic() + node.patience
     while (not closed.done() or node.busy) and time.monotonic() < end:
