@@ -338,6 +338,9 @@ def _check_size(description: RobotDescription, file: RobotFile, free_root: bool)
             "Give joints that never move the type fixed, or load the robot in parts",
         )
     check_size(len(description.loops) + len(file.loops), "loops", fail)
+    links = description.links.values()
+    shapes = max(sum(len(link.collisions) for link in links), sum(len(link.visuals) for link in links))
+    check_size(shapes, "shapes of a robot", fail)
 
 
 def _own_floating_joint(description: RobotDescription) -> str | None:

@@ -26,6 +26,7 @@ BOUNDS = {
     "bodies": 5_000,
     "moving coordinates": 12_000,  # velocities of a scene; 2000 free bodies take 0.3 GB
     "shapes": 20_000,
+    "shapes of a robot": 2_000,  # Pinocchio takes time that grows with their cube
     "points of height fields": 250_000,  # 16 s until a simulation of them stands
     "vertices": 1_000,  # of a polygon
     "surfaces": 5_000,
@@ -61,7 +62,7 @@ def check_size(count: float, what: str, fail: Callable[[str, str], InputError]) 
     """
     if count > BOUNDS[what]:
         raise fail(
-            f"comes to {min(count, 1e300):.10g}, more than {BOUNDS[what]} {what}", "Give less, or parts in texts of their own"
+            f"comes to {min(count, 1e300):.12g}, more than {BOUNDS[what]} {what}", "Give less, or parts in texts of their own"
         )
 
 
