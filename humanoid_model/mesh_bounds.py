@@ -105,13 +105,13 @@ def _gltf_instances(content: bytes, fail: _Fail) -> int:
     for node in range(len(children)):
         level = 0
         while node in parents:
-            node, level = parents[node], level + 1  # noqa: PLW2901
+            node, level = parents[node], level + 1
             check_size(level, "levels inside one another", fail)
     return len(children)
 
 
 def _nff_instances(text: bytes, fail: _Fail) -> int:
-    """Return how many round shapes there are, and refuse those of too many triangles: each has 20 times 4 to a power."""
+    """Return how many round shapes there are; refuse too many triangles, of which each has 20 times a power of 4."""
     shapes = len(_NFF_SHAPE.findall(text))
     fineness = max([_NFF_DEFAULT, *(int(found[:9]) for found in _NFF_FINENESS.findall(text))])
     check_size(shapes * 20 * 4.0 ** min(fineness, 500), "triangles", fail)

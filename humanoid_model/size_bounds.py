@@ -62,7 +62,8 @@ def check_size(count: float, what: str, fail: Callable[[str, str], InputError]) 
     """
     if count > BOUNDS[what]:
         raise fail(
-            f"comes to {min(count, 1e300):.12g}, more than {BOUNDS[what]} {what}", "Give less, or parts in texts of their own"
+            f"comes to {min(count, 1e300):.12g}, more than {BOUNDS[what]} {what}",
+            "Give less, or parts in texts of their own",
         )
 
 

@@ -201,7 +201,7 @@ def _compose(text: str) -> yaml.Node | None:
         except yaml.YAMLError:
             if len(text) > _LONGEST_FAULT:
                 raise
-    return yaml.compose(text, Loader=_SlowLoader)
+    return yaml.compose(text, Loader=_slow_loader())
 
 
 class _BoundedComposer(Composer):
@@ -213,7 +213,8 @@ class _BoundedComposer(Composer):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         def fail(problem: str, remedy: str) -> InputError:
-            return InputError(problem, line=self.peek_event().start_mark.line + 1, remedy=remedy)
+            event = self.peek_event()  # type: ignore[attr-defined]  # of the parser that it is joined with
+            return InputError(problem, line=event.start_mark.line + 1, remedy=remedy)
 
         self._growth.add(1, "values", fail)
         self._level += 1
@@ -223,13 +224,17 @@ class _BoundedComposer(Composer):
         return node
 
 
-class _SlowLoader(Reader, Scanner, Parser, _BoundedComposer, Resolver):
-    def __init__(self, stream: str) -> None:
-        Reader.__init__(self, stream)
-        Scanner.__init__(self)
-        Parser.__init__(self)
-        _BoundedComposer.__init__(self)
-        Resolver.__init__(self)
+@functools.cache
+def _slow_loader() -> Any:
+    class SlowLoader(Reader, Scanner, Parser, _BoundedComposer, Resolver):
+        def __init__(self, stream: str) -> None:
+            Reader.__init__(self, stream)
+            Scanner.__init__(self)
+            Parser.__init__(self)
+            _BoundedComposer.__init__(self)
+            Resolver.__init__(self)
+
+    return SlowLoader
 
 
 @functools.cache

@@ -128,13 +128,14 @@ class MjcfDocument:
             if count != int(count) or count < 1:
                 raise child.fail(f"count is {count:g}", "Give a whole number, 1 or more")
             self.growth.add(int(count) * own, "elements", child.fail)
+            separator = check_name(child.attributes.get("sep", ""), child.fail)
             total += int(count) * own
             step, place = pin.SE3(self.rotation(child), child.numbers("offset", 3, (0, 0, 0))), pin.SE3.Identity()
             for number in range(int(count)):
                 x, y, z, w = pin.Quaternion(place.rotation).coeffs()
                 pose = {"pos": place.translation, "quat": (w, x, y, z)}
                 written = {key: " ".join(repr(float(value)) for value in values) for key, values in pose.items()}
-                ending = check_name(child.attributes.get("sep", ""), child.fail) + str(number).zfill(len(str(int(count) - 1)))
+                ending = separator + str(number).zfill(len(str(int(count) - 1)))
                 copies = [_renamed(inner, ending) for inner in child.children]
                 children.append(dataclasses.replace(child, tag="frame", attributes=written, children=copies))
                 place = place * step

@@ -12,7 +12,9 @@ SECONDS = 60.0
 """For a reading: none took more than 6 s on a machine with nothing else to do."""
 MESSAGE = 8_000
 """Characters of an error: four parts of 2000 at most."""
-PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from fixtures.read_hostile import main; main(*map(int, sys.argv[2:]))"
+PROGRAM = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from fixtures.read_hostile import main; main(*map(int, sys.argv[2:]))"
+)
 
 
 def readings(first: int, last: int, timeout: float) -> list[list[str]]:

@@ -38,12 +38,30 @@ CLASSES = "".join(f"<t{k} a='1'/>" for k in range(20_000)) + "".join(f"<default 
 BITS = "".join(f"<body><freejoint/><geom size='1' contype='{1 << k % 9}' conaffinity='0'/></body>" for k in range(900))
 KEYS = "<body><joint/><geom size='1'/>" + "<joint/>" * 200 + "</body></worldbody><keyframe>" + "<key/>" * 20_000
 TEXTS = {
-    "grains": ("yaml", f"bodies: {{a: {{shapes: [{GRAINS.format('1e9')}]}}}}", "count: comes to 1000000000, more than"),
-    "grains by and by": ("yaml", f"bodies: {{a: {{shapes: [{', '.join([GRAINS.format(9000)] * 3)}]}}}}", "27000, more than"),
-    "slope": ("yaml", f"bodies: {{a: {{shapes: [{FIELD.format('slope', 10_000, 10_000)}]}}}}", "cells: comes to 100020001"),
-    "waves": ("yaml", f"bodies: {{a: {{shapes: [{FIELD.format('waves', '1e308', '1e308')}]}}}}", "cells: comes to 1e+300"),
-    "fields by and by": ("yaml", f"bodies: {{a: {{shapes: [{', '.join([FIELD.format('random', 300, 300)] * 3)}]}}}}", "271803"),
-    "bodies": ("yaml", "bodies:\n" + "".join(f"  b{k}: {{shapes: [{{sphere: 1}}]}}\n" for k in range(5_001)), "more than 5000 b"),
+    "grains": (
+        "yaml", f"bodies: {{a: {{shapes: [{GRAINS.format('1e9')}]}}}}",
+        "count: comes to 1000000000, more than",
+    ),
+    "grains by and by": (
+        "yaml", f"bodies: {{a: {{shapes: [{', '.join([GRAINS.format(9000)] * 3)}]}}}}",
+        "27000, more than",
+    ),
+    "slope": (
+        "yaml", f"bodies: {{a: {{shapes: [{FIELD.format('slope', 10_000, 10_000)}]}}}}",
+        "cells: comes to 100020001",
+    ),
+    "waves": (
+        "yaml", f"bodies: {{a: {{shapes: [{FIELD.format('waves', '1e308', '1e308')}]}}}}",
+        "cells: comes to 1e+300",
+    ),
+    "fields by and by": (
+        "yaml", f"bodies: {{a: {{shapes: [{', '.join([FIELD.format('random', 300, 300)] * 3)}]}}}}",
+        "271803",
+    ),
+    "bodies": (
+        "yaml", "bodies:\n" + "".join(f"  b{k}: {{shapes: [{{sphere: 1}}]}}\n" for k in range(5_001)),
+        "more than 5000 b",
+    ),
     "free bodies": (
         "yaml", "bodies:\n" + "".join(f"  b{k}: {{mass: 1, shapes: [{{sphere: 1}}]}}\n" for k in range(2_001)),
         "comes to 12006, more than 12000 moving coordinates",
@@ -57,8 +75,14 @@ TEXTS = {
         "yaml", "bodies: {a: {shapes: [{sphere: 1}]}}\nsurfaces: {s: {body: a, polygon: [" + "[0, 1], " * 1_001 + "]}}",
         "polygon: comes to 1001, more than 1000 vertices",
     ),
-    "rules": ("yaml", "bodies: {a: {shapes: [{sphere: 1}]}}\npairs: [" + "{between: ['*', a]}, " * 1_001 + "]", "1000 rules"),
-    "robots": ("yaml", "robots:\n" + "".join(f"  r{k}: {{robot: robot_2r_a}}\n" for k in range(101)), "more than 100 robots"),
+    "rules": (
+        "yaml", "bodies: {a: {shapes: [{sphere: 1}]}}\npairs: [" + "{between: ['*', a]}, " * 1_001 + "]",
+        "1000 rules",
+    ),
+    "robots": (
+        "yaml", "robots:\n" + "".join(f"  r{k}: {{robot: robot_2r_a}}\n" for k in range(101)),
+        "more than 100 robots",
+    ),
     "copies": ("xml", f"<mujoco><worldbody>{COPIES}</worldbody></mujoco>", "more than 100000 elements"),
     "copies of geoms": (
         "xml", "<mujoco><worldbody><replicate count='20001'><geom size='1'/></replicate></worldbody></mujoco>",
@@ -70,10 +94,14 @@ TEXTS = {
     ),
     "classes": ("xml", f"<mujoco><default>{CLASSES}</default><worldbody/></mujoco>", "more than 2000000 attributes"),
     "bits": ("xml", f"<mujoco><worldbody>{BITS}</worldbody></mujoco>", "more than 20000 pairs that don't touch"),
-    "keyframes": ("xml", f"<mujoco><worldbody>{KEYS}</keyframe></mujoco>", "more than 1000000 positions of keyframes"),
+    "keyframes": (
+        "xml", f"<mujoco><worldbody>{KEYS}</keyframe></mujoco>",
+        "more than 1000000 positions of keyframes",
+    ),
     "rows": (
         "xml", "<mujoco><asset><hfield name='h' size='1 1 1 1' nrow='1e5' ncol='1e5'/></asset><worldbody>"
-        "<geom type='hfield' hfield='h'/></worldbody></mujoco>", "<hfield name='h'>: comes to 10000000000, more than 250000",
+        "<geom type='hfield' hfield='h'/></worldbody></mujoco>",
+        "<hfield name='h'>: comes to 10000000000, more than 250000",
     ),
     "attributes": (
         "xml", "<mujoco><worldbody><geom " + " ".join(f"a{k}='1'" for k in range(50_000)) + "/></worldbody></mujoco>",
@@ -199,7 +227,8 @@ def test_meshes_are_measured_before_a_library_reads_them(name: str, tmp_path: Pa
         ("Group { children [ " * 50_000, ":2: comes to 101, more than 100 levels inside one another"),
         ("DEF a Group { children [ USE a ] }", "more than 100 levels inside one another"),
         (
-            "DEF g0 Shape {}" + "".join(f"DEF g{k} Group {{ children [ {f'USE g{k - 1} ' * 10} ] }}" for k in range(1, 12)),
+            "DEF g0 Shape {}"
+            + "".join(f"DEF g{k} Group {{ children [ {f'USE g{k - 1} ' * 10} ] }}" for k in range(1, 12)),
             "more than 100000 elements",
         ),
     ],
@@ -227,10 +256,11 @@ def test_robots_are_bounded() -> None:
     box = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
     with pytest.raises(InputError, match="comes to 2001, more than 2000 shapes of a robot"):
         load_robot(f'<robot name="r"><link name="l">{box * 2_001}</link></robot>')
+    joint = '<joint name="j{0}" type="fixed"><parent link="l{0}"/><child link="l{1}"/></joint>'
+    links = "".join(f'<link name="l{k}"/>' for k in range(20_001))
+    ring = "".join(joint.format(k, (k + 1) % 20_000) for k in range(20_000))
     with pytest.raises(InputError, match="the links make a loop"):  # soon
-        joint = '<joint name="j{0}" type="fixed"><parent link="l{0}"/><child link="l{1}"/></joint>'
-        links = "".join(f'<link name="l{k}"/>' for k in range(20_001))
-        load_robot(f'<robot name="r">{links}{"".join(joint.format(k, (k + 1) % 20_000) for k in range(20_000))}</robot>')
+        load_robot(f'<robot name="r">{links}{ring}</robot>')
 
 
 LONG = "x" * 1_000_000
@@ -241,7 +271,8 @@ NAMED = {
     "xml": '<mujoco><worldbody><body name="{}"/></worldbody></mujoco>',
     "universe.xml": '<Universe><Body id="{}"><Sphere radius="1"/></Body></Universe>',
     "urdf": '<robot name="r"><link name="{}"/></robot>',
-    "parent.urdf": '<robot name="r"><link name="l"/><joint name="j" type="fixed"><parent link="{}"/><child link="l"/></joint></robot>',
+    "parent.urdf": '<robot name="r"><link name="l"/>'
+    '<joint name="j" type="fixed"><parent link="{}"/><child link="l"/></joint></robot>',
     "robot.urdf": '<robot name="{}"><link name="l"/></robot>',
 }
 
@@ -253,7 +284,9 @@ def test_names_that_cant_be_shown_are_refused(kind: str, name: str, tmp_path: Pa
     path = tmp_path / f"file.{ending}"
     written = name.replace("\n", "\\n" if ending == "yaml" else "&#10;")
     path.write_text(NAMED[kind].format(written), encoding="utf-8")
-    with pytest.raises(InputError, match="a name has 1000000 characters" if name == LONG else "that can't be seen") as caught:
+    with pytest.raises(
+        InputError, match="a name has 1000000 characters" if name == LONG else "that can't be seen"
+    ) as caught:
         (load_robot if ending == "urdf" else load_scene)(path)
     assert len(str(caught.value)) < 8_000
     assert str(caught.value).isprintable()
