@@ -125,7 +125,7 @@ def load_walking_pattern(path: str | Path) -> WalkingPattern:
     """
     require_file(path, remedy="Give a saved walking pattern")
     try:
-        arrays = read_archive(path)
+        arrays: dict[str, Any] = read_archive(path)
     except InputError:
         raise
     except BROKEN_ARCHIVE as problem:
