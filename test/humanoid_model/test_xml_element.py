@@ -109,7 +109,7 @@ def test_absurd_nesting_is_refused() -> None:
 
 
 def test_absurdly_many_elements_are_refused_soon() -> None:
-    with pytest.raises(InputError, match=r"r\.urdf:100000: <link name='l100000'>: comes to 100001, more than 100000 elements"):
+    with pytest.raises(InputError, match=r"r\.urdf:100000: <link name='l100000'>: .*more than 100000 elements"):
         parsed('<robot name="r">' + "\n".join(f'<link name="l{i}"/>' for i in range(1, 300_000)) + "</robot>")
 
 
