@@ -203,7 +203,10 @@ class Stage:
             fault(self)
             words, told = "", None
             if tells:
-                result = answer.result(20.0).result
+                try:
+                    result = answer.result(20.0).result
+                except TimeoutError:
+                    return Run(np.nan, None, "", "the client is never told")
                 words, told = result.message, answer.at - begun
             time.sleep(SETTLE + STOPPED * self.patience)
         finally:
@@ -463,6 +466,7 @@ def soak(minutes: float, seed: int, patience: float) -> int:
                 sizes.append(memory(stage.bridge))
                 if run.problem:
                     failed.append(f"{mixture}, {fault}: {run.problem}; {run.words}")
+                    tqdm.write(failed[-1])
                 bar.update()
             print(f"{mixture}: {len(sizes)} faults, bridge {sizes[0]:.0f} MB at first, {sizes[-1]:.0f} MB at last")
     print("\n".join(f"{count:4d} {name}" for name, count in counts.items()))
