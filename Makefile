@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-export PYTHON HEADLESS
+export PYTHON HEADLESS HASHES
 
 .PHONY: help
 help:  ## this list
