@@ -16,8 +16,8 @@ from humanoid_sim.recording.mcap_recorder import LATCHED_PROFILE
 
 CHUNK = 2**16
 """Messages that are written at once, and lost with a process that is killed [bytes]."""
-_FIELD = re.compile(r"^\s*([\w/]+)(?:\[[^\]]*\]|<=\d+)*\s+\w+")
-_PLAIN = {
+FIELD = re.compile(r"^\s*([\w/]+)(?:\[[^\]]*\]|<=\d+)*\s+\w+")
+PLAIN = {
     *("bool", "byte", "char", "float32", "float64", "string", "wstring"),
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
 }
@@ -100,8 +100,8 @@ def definition(kind: str) -> str:
         package, _, message = name.split("/")
         texts[name] = (Path(get_package_share_directory(package)) / "msg" / f"{message}.msg").read_text()
         for line in texts[name].splitlines():
-            found = _FIELD.match(line.split("#")[0])
-            if found and found[1] not in _PLAIN:
+            found = FIELD.match(line.split("#")[0])
+            if found and found[1] not in PLAIN:
                 parts = found[1].split("/")
                 waiting.append(f"{parts[0] if len(parts) > 1 else package}/msg/{parts[-1]}")
     rule = "=" * 80

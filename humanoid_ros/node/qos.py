@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 CLOCK = QoSProfile(
@@ -84,3 +86,19 @@ SERVICE = QoSProfile(
     durability=DurabilityPolicy.VOLATILE,
 )
 """Of requests and their answers, as ROS has it by default."""
+
+
+def quality_to_hear(offered: Sequence[QoSProfile], depth: int) -> QoSProfile:
+    """Return the best quality in which all publishers of a topic are heard: who asks one for more hears nothing of it.
+
+    Args:
+        offered: what its publishers offer.
+        depth: messages that wait to be taken.
+    """
+    reliable = all(own.reliability == ReliabilityPolicy.RELIABLE for own in offered)
+    latched = all(own.durability == DurabilityPolicy.TRANSIENT_LOCAL for own in offered)
+    return QoSProfile(
+        depth=depth,
+        reliability=ReliabilityPolicy.RELIABLE if offered and reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if offered and latched else DurabilityPolicy.VOLATILE,
+    )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from functools import partial
 
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy
 from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
 from humanoid_model.errors import HumanoidError, InputError
@@ -16,6 +16,7 @@ from humanoid_ros.messages.message_types import message_type
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import publish_diagnostics
 from humanoid_ros.node.parameter_declaration import declare_text, declare_texts, text, texts
+from humanoid_ros.node.qos import quality_to_hear
 from humanoid_ros.node.run import run
 
 GRAPH_PERIOD = 0.5
@@ -63,14 +64,8 @@ class RecorderNode(AnsweringNode):
             except HumanoidError as error:
                 self.refusals.refuse(topic, error)
                 continue
-            # What all of its publishers offer: who asks for more hears nothing.
-            reliable = all(quality.reliability == ReliabilityPolicy.RELIABLE for quality in offered)
-            latched = all(quality.durability == DurabilityPolicy.TRANSIENT_LOCAL for quality in offered)
-            quality = QoSProfile(
-                depth=DEPTH,
-                reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
-                durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
-            )
+            quality = quality_to_hear(offered, DEPTH)
+            latched = quality.durability == DurabilityPolicy.TRANSIENT_LOCAL
             write = partial(self._write, topic, kinds[0], latched)
             self.create_subscription(kind, topic, write, quality, raw=True, callback_group=self.group)
 
