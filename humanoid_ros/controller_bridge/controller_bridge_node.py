@@ -14,7 +14,6 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.clock import Clock, ClockType
 from rclpy.expand_topic_name import expand_topic_name
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
-from rclpy.lifecycle.node import LifecycleNodeMixin
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
@@ -38,9 +37,9 @@ from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.conversions import stamp as stamp_message
 from humanoid_ros.messages.message_log import MessageLog
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
-from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import publish_diagnostics
 from humanoid_ros.node.executor_future import answer_of, waking_future
+from humanoid_ros.node.managed_node import ManagedNode
 from humanoid_ros.node.parameter_declaration import declare_flag, declare_text, flag, text
 from humanoid_ros.node.run import run
 from humanoid_sim.control.path_timing import PathTiming
@@ -65,7 +64,7 @@ class RefusedError(InputError):
         self.code = code
 
 
-class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
+class ControllerBridgeNode(ManagedNode):
     """Executes trajectories; see docs/bridge.md, and docs/interfaces.md for its interfaces and parameters.
 
     Unconfigured it has read nothing; inactive it listens to its robot and controllers, and refuses goals; active it
@@ -78,8 +77,7 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
     patience = 6.0
 
     def __init__(self) -> None:
-        AnsweringNode.__init__(self, "controller_bridge")
-        LifecycleNodeMixin.__init__(self, callback_group=self.group)
+        super().__init__("controller_bridge")
         declare_text(self, "config", "hrp2", "The robot's controllers: name of a file in config/bridge, or its path")
         declare_text(self, "log", "", "MCAP file of what is sent and comes back; empty: none")
         declare_flag(self, "autostart", True, "Become active without being told", read_only=True)
@@ -162,6 +160,12 @@ class ControllerBridgeNode(LifecycleNodeMixin, AnsweringNode):
         """As :meth:`on_cleanup`, for good."""
         self._active = False
         return self.on_cleanup(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Hold the joints of a motion that runs, and end as finalized: what a step has half done isn't undone."""
+        self._active = False
+        self._stop("a step of the bridge's life failed", hold=True)
+        return TransitionCallbackReturn.FAILURE
 
     @property
     def busy(self) -> bool:

@@ -117,14 +117,18 @@ class AnsweringNode(Node):
 
     def create_service(self, *arguments: Any, **options: Any) -> Service:
         """As :meth:`rclpy.node.Node.create_service`; rclpy's own services for parameters are made by it too."""
-        service = super().create_service(*arguments, **options)
-        send = service.send_response
+        return answer_until_heard(super().create_service(*arguments, **options))
 
-        def send_response(response: Any, header: Any) -> None:
-            send_until_heard(lambda: send(response, header))
 
-        service.send_response = send_response  # type: ignore[method-assign]
-        return service
+def answer_until_heard(service: Service) -> Service:
+    """Return a service that keeps sending an answer until its client can hear it."""
+    send = service.send_response
+
+    def send_response(response: Any, header: Any) -> None:
+        send_until_heard(lambda: send(response, header))
+
+    service.send_response = send_response  # type: ignore[method-assign]
+    return service
 
 
 @contextmanager

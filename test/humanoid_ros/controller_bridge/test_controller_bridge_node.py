@@ -289,6 +289,8 @@ def test_its_log_holds_what_was_sent_and_what_came_back(ready: Any) -> None:
     assert ready.call(ChangeState, "controller_bridge/change_state", change(Transition.TRANSITION_DEACTIVATE)).success
     assert "inactive" in Execute(ready, moved(0.5)).result()[1].message
     assert ready.call(ChangeState, "controller_bridge/change_state", change(Transition.TRANSITION_CLEANUP)).success
+    # Not from here, and it is answered.
+    assert not ready.call(ChangeState, "controller_bridge/change_state", change(Transition.TRANSITION_ACTIVATE)).success
     with ready.log.open("rb") as file:
         summary = make_reader(file).get_summary()
     assert summary is not None
