@@ -12,7 +12,6 @@ from ament_index_python.packages import get_package_share_directory
 
 from humanoid_model.errors import InputError
 from humanoid_model.optional_library import optional_library
-from humanoid_sim.recording.mcap_recorder import LATCHED_PROFILE
 
 CHUNK = 2**16
 """Messages that are written at once, and lost with a process that is killed [bytes]."""
@@ -49,7 +48,7 @@ class MessageLog:
         self._channels: dict[str, int] = {}
         self.failure = ""
 
-    def write(self, topic: str, kind: str, data: bytes, time: int, *, latched: bool = False) -> None:
+    def write(self, topic: str, kind: str, data: bytes, time: int, *, offered: str = "") -> None:
         """Write a message; a file that can't be written any more ends the log and nothing else.
 
         Args:
@@ -57,14 +56,14 @@ class MessageLog:
             kind: its type, as ``sensor_msgs/msg/JointState``.
             data: the message, serialised.
             time: stamp [ns].
-            latched: whether the topic keeps its last message for late listeners.
+            offered: quality of service of its publishers, as rosbag2 writes it; it is kept with the first message.
         """
         if self._file is None:
             return
         try:
             if topic not in self._channels:
                 schema = self._writer.register_schema(kind, "ros2msg", definition(kind).encode())
-                quality = {"offered_qos_profiles": LATCHED_PROFILE if latched else ""}
+                quality = {"offered_qos_profiles": offered}
                 self._channels[topic] = self._writer.register_channel(topic, "cdr", schema, quality)
             self._writer.add_message(self._channels[topic], time, data, time)
         except OSError as problem:

@@ -7,12 +7,12 @@ import time
 from collections.abc import Mapping
 from functools import partial
 
-from rclpy.qos import DurabilityPolicy
 from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.messages.message_log import MessageLog
 from humanoid_ros.messages.message_types import message_type
+from humanoid_ros.messages.offered_quality import quality_text
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import publish_diagnostics
 from humanoid_ros.node.parameter_declaration import declare_text, declare_texts, text, texts
@@ -65,14 +65,13 @@ class RecorderNode(AnsweringNode):
                 self.refusals.refuse(topic, error)
                 continue
             quality = quality_to_hear(offered, DEPTH)
-            latched = quality.durability == DurabilityPolicy.TRANSIENT_LOCAL
-            write = partial(self._write, topic, kinds[0], latched)
+            write = partial(self._write, topic, kinds[0], quality_text(offered))
             self.create_subscription(kind, topic, write, quality, raw=True, callback_group=self.group)
 
-    def _write(self, topic: str, kind: str, latched: bool, data: bytes) -> None:
+    def _write(self, topic: str, kind: str, offered: str, data: bytes) -> None:
         if self._log is not None:
             self._heard[topic] += 1
-            self._log.write(topic, kind, data, time.time_ns(), latched=latched)
+            self._log.write(topic, kind, data, time.time_ns(), offered=offered)
             self._give_up_if_failed()
 
     def _give_up_if_failed(self) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from humanoid_model.errors import InputError
 from humanoid_model.optional_library import optional_library
 
@@ -21,14 +19,14 @@ class RecordedMessage:
     Attributes:
         topic: as it was recorded.
         kind: name of its type.
-        latched: whether the topic keeps its last message for late listeners.
+        offered: quality of service of the topic's publishers, as rosbag2 writes it; empty where it isn't known.
         time: when it was written [ns].
         data: the message, serialised.
     """
 
     topic: str
     kind: str
-    latched: bool
+    offered: str
     time: int
     data: bytes
 
@@ -62,7 +60,7 @@ class RecordedRun:
         """
         self.broken = ""
         kinds: dict[int, str] = {}
-        channels: dict[int, tuple[str, str, bool]] = {}
+        channels: dict[int, tuple[str, str, str]] = {}
         try:
             with self.path.open("rb") as file:
                 # A chunk that says that it is larger than the file isn't believed.
@@ -72,8 +70,8 @@ class RecordedRun:
                     if name == "Schema":
                         kinds[record.id] = record.name
                     elif name == "Channel" and record.message_encoding == "cdr" and record.schema_id in kinds:
-                        latched = _latched(record.metadata.get("offered_qos_profiles", ""))
-                        channels[record.id] = record.topic, kinds[record.schema_id], latched
+                        offered = record.metadata.get("offered_qos_profiles", "")
+                        channels[record.id] = record.topic, kinds[record.schema_id], offered
                     elif name == "Message" and record.channel_id in channels:
                         yield RecordedMessage(*channels[record.channel_id], record.log_time, record.data)
         except OSError as problem:
@@ -83,12 +81,3 @@ class RecordedRun:
 
     def _unreadable(self, problem: str) -> InputError:
         return InputError(f"can't be replayed: {problem}", source=self.path, element="path", remedy="Give an MCAP file")
-
-
-def _latched(profiles: str) -> bool:
-    """Return whether rosbag2's text of the profiles that were offered says so."""
-    try:
-        offered = yaml.safe_load(profiles) or []
-        return bool(offered) and all(own["durability"] in ("transient_local", 1) for own in offered)
-    except (yaml.YAMLError, TypeError, KeyError):
-        return False

@@ -13,6 +13,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.messages.message_types import message_type
+from humanoid_ros.messages.offered_quality import recorded_quality
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.parameter_declaration import (
     declare_flag,
@@ -24,7 +25,6 @@ from humanoid_ros.node.parameter_declaration import (
     text,
     texts,
 )
-from humanoid_ros.node.qos import LATCHED, STATE, TRANSFORMS
 from humanoid_ros.node.run import run
 from humanoid_ros.replay.placed_links import PlacedLinks
 from humanoid_ros.replay.recorded_run import RecordedMessage, RecordedRun
@@ -64,8 +64,8 @@ class ReplayNode(AnsweringNode):
         self._wanted = set(texts(self, "topics"))
         self._played: dict[str, Publisher | None] = {}
         self._links: PlacedLinks | None = None
-        for kind, topic, latched in self._topics():
-            self._open(kind, topic, latched)
+        for kind, topic, offered in self._topics():
+            self._open(kind, topic, offered)
         if not any(self._played.values()):
             raise InputError("plays none of the recorded topics", element="topics", remedy="Give their last words")
         time.sleep(GRAPH)
@@ -80,20 +80,20 @@ class ReplayNode(AnsweringNode):
 
     # Topics -----------------------------------------------------------------------------------------------------------
 
-    def _topics(self) -> set[tuple[str, str, bool]]:
-        """Return type, name and durability of what is to be played."""
-        found = {(message.kind, message.topic, message.latched) for message in self._run.messages()}
+    def _topics(self) -> set[tuple[str, str, str]]:
+        """Return type, name and offered quality of service of what is to be played."""
+        found = {(message.kind, message.topic, message.offered) for message in self._run.messages()}
         if self._run.broken:
             self.get_logger().warning(f"{self._run.path}: {self._run.broken}; what is before that is played")
         played = {own for own in found if "*" in self._wanted or self._wanted.intersection(own[1].split("/")[-2:])}
         topics = {topic for _, topic, _ in played}
         if "tf" in self._wanted and "/tf" not in topics:
             self._links = PlacedLinks(self._publish)
-            played |= {("tf2_msgs/msg/TFMessage", "/tf", False), ("tf2_msgs/msg/TFMessage", "/tf_static", True)}
+            played |= {("tf2_msgs/msg/TFMessage", topic, "") for topic in ("/tf", "/tf_static")}
         return played
 
-    def _open(self, kind: str, topic: str, latched: bool) -> None:
-        quality = LATCHED if latched else TRANSFORMS if topic == "/tf" else STATE
+    def _open(self, kind: str, topic: str, offered: str) -> None:
+        quality = recorded_quality(topic, kind, offered)
         name = topic if topic in ABSOLUTE else topic.lstrip("/")
         try:
             self._played[topic] = self.create_publisher(message_type(kind), name, quality)

@@ -34,7 +34,7 @@ def test_all_that_was_written_comes_in_its_order(recording: Path) -> None:
     told = list(run.messages())
     assert sorted((m.topic, m.time, m.data) for m in told) == sorted(expected)
     assert run.broken == ""
-    assert {m.topic for m in told if m.latched} == {"/robot_description"}
+    assert {m.topic for m in told if "transient_local" in m.offered} == {"/robot_description"}
 
 
 def test_what_is_before_the_break_is_there(recording: Path, tmp_path: Path) -> None:

@@ -23,16 +23,17 @@ from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from fixtures.bad_messages import bad_messages  # noqa: E402
 from fixtures.ros_domain import claim_domain  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
-from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
+from sensor_msgs.msg import Imu, JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 from humanoid_ros.messages.message_log import MessageLog  # noqa: E402
+from humanoid_ros.node.qos import SENSOR  # noqa: E402
 from humanoid_ros.replay.recorded_run import RecordedRun  # noqa: E402
 from humanoid_sim import Simulation  # noqa: E402
 from humanoid_sim.recording import McapRecorder  # noqa: E402
@@ -83,12 +84,14 @@ def test_what_was_recorded_is_played_once_more(start: Callable[..., Client], tmp
         (JointState, "joint_states"), (JointTrajectory, "head_controller/joint_trajectory"),
     ))  # fmt: skip
     wait_until(lambda: description.get_subscription_count() > 0, "the description isn't recorded")
+    imu = recorder.publisher(Imu, "imu", SENSOR)
     for k in range(20):
+        imu.publish(Imu())
         joints.publish(JointState(name=["knee"], position=[0.1 * k]))
         command.publish(JointTrajectory(joint_names=["knee"]))
         time.sleep(0.05)
     end(recorder)
-    for publisher in (hidden, description, joints, command):
+    for publisher in (hidden, description, joints, command, imu):
         recorder.node.destroy_publisher(publisher)
     recorded = [
         deserialize_message(message.data, JointState).position[0]
@@ -103,6 +106,8 @@ def test_what_was_recorded_is_played_once_more(start: Callable[..., Client], tmp
     heard = replay.listen(JointState, "joint_states", 100)
     commands = replay.listen(JointTrajectory, "head_controller/joint_trajectory")
     assert replay.listen(String, "robot_description", LATCHED).wait().data == "a robot"
+    assert replay.offered("imu").qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
+    assert replay.offered("joint_states").qos_profile.reliability == ReliabilityPolicy.RELIABLE
     log = tmp_path / "replay.log"
 
     def ends() -> int:
