@@ -24,7 +24,12 @@ from rclpy.task import Future
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.progress import Progress, ProgressCallback
-from humanoid_ros.node.guarded_action_client import GuardedActionClient, RequestServer, service_servers
+from humanoid_ros.node.guarded_action_client import (
+    GuardedActionClient,
+    RequestServer,
+    service_is_ready,
+    service_servers,
+)
 from humanoid_ros.node.qos import SERVICE
 
 T = TypeVar("T")
@@ -128,7 +133,7 @@ class Connection:
         if name not in self._services:
             self._services[name] = self.node.create_client(kind, name, qos_profile=SERVICE)
         client = self._services[name]
-        self.wait(client.service_is_ready, f"the service {client.srv_name}", self.patience)
+        self.wait(partial(service_is_ready, self.node, client), f"the service {client.srv_name}", self.patience)
         taker = RequestServer(partial(service_servers, self.node, client))
         answered = self._finished(client.call_async(request))
         waiting = self.patience if timeout is None else timeout
@@ -164,7 +169,9 @@ class Connection:
         self.wait(client.server_is_ready, f"the action {name}", self.patience)
         task = Task(self, name, RequestServer(client.servers), read, news)
         accepted = self._finished(client.send_goal_async(goal, lambda message: task.on_feedback(message.feedback)))
-        self.wait(accepted.is_set, f"an answer of the action {name}", self.patience)
+        self.wait(lambda: accepted.is_set() or task.done, f"an answer of the action {name}", self.patience)
+        if not accepted.is_set():
+            raise StackError(_ENDED.format(name))
         if not accepted.value.accepted:
             raise StackError(f"The action {name} takes no goal now.")
         task.begin(accepted.value, self._finished(accepted.value.get_result_async()))

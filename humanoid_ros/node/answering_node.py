@@ -18,6 +18,7 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 
 from humanoid_model.errors import InputError
+from humanoid_ros.node.process_mark import mark_process
 from humanoid_ros.node.qos import SERVICE
 from humanoid_ros.node.refusals import Refusals
 
@@ -51,6 +52,11 @@ class AnsweringNode(Node):
         self._takes_overrides = False  # not yet: rclpy's own topics are made before there are parameters
         super().__init__(*arguments, **options)
         self._takes_overrides = True
+        own = self.get_name(), self.get_namespace()
+        events = self.get_publishers_info_by_topic(self.resolve_topic_name("/parameter_events"))
+        ends = [bytes(found.endpoint_gid) for found in events if (found.node_name, found.node_namespace) == own]
+        if len(ends) == 1:  # nobody else has this node's name
+            mark_process(ends[0])
 
     @property
     def busy(self) -> bool:

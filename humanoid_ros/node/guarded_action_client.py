@@ -13,6 +13,8 @@ from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future
 
+from humanoid_ros.node.process_mark import PROCESS, has_ended
+
 LOOK = 0.5
 """Time between two looks at who offers an action [s]."""
 
@@ -42,10 +44,14 @@ class GuardedActionClient(ActionClient):
         with self._sending:
             return super()._get_result_async(goal_handle)
 
+    def server_is_ready(self) -> bool:
+        """Return whether a node that hasn't ended offers the action."""
+        return bool(super().server_is_ready() and self.servers())
+
     def servers(self) -> frozenset[bytes]:
         """Return who offers the action now; a node that was started again is another one."""
-        found = self._node.get_publishers_info_by_topic(f"{self._action_name}/_action/status")
-        return frozenset(bytes(own.endpoint_gid) for own in found)
+        asked = self._node.resolve_service_name(f"{self._action_name}/_action/get_result")
+        return _living(self._node, f"{self._action_name}/_action/status", asked)
 
     def take_data(self) -> dict[str, Any]:
         """Whatever :class:`rclpy.waitable.Waitable` asks for."""
@@ -67,15 +73,33 @@ class GuardedActionClient(ActionClient):
 
 def service_servers(node: Node, client: Client) -> frozenset[bytes]:
     """Return who offers a client's service now, by what it answers with."""
-    found = node.get_publishers_info_by_topic(f"rr{node.resolve_service_name(client.srv_name)}Reply", no_mangle=True)
-    return frozenset(bytes(own.endpoint_gid) for own in found)
+    name = node.resolve_service_name(client.srv_name)
+    return _living(node, f"rr{name}Reply", name)
+
+
+def service_is_ready(node: Node, client: Client) -> bool:
+    """Return whether a node that hasn't ended offers a client's service."""
+    return bool(client.service_is_ready() and service_servers(node, client))
+
+
+def _living(node: Node, told: str, asked: str) -> frozenset[bytes]:
+    """Return who publishes a topic and hears the requests of a service, and whose process isn't known to have ended.
+
+    A node that was killed stays in the graph for the middleware's lease. One that takes its place is discovered piece
+    by piece, and what is asked before its ear is known is lost.
+    """
+    published = node.get_publishers_info_by_topic(told, no_mangle=told.startswith("rr/"))
+    heard = node.get_subscriptions_info_by_topic(f"rq{asked}Request", no_mangle=True)
+    ears = {bytes(own.endpoint_gid[:PROCESS]) for own in heard}
+    found = (bytes(own.endpoint_gid) for own in published if bytes(own.endpoint_gid[:PROCESS]) in ears)
+    return frozenset(own for own in found if not has_ended(own))
 
 
 class RequestServer:
     """Who has taken a goal or a request.
 
     It ends with its server: where the node was killed and started again, action and service are offered, and the answer
-    never comes. The middleware finds out that a process was killed after its lease, 20 s by default.
+    never comes. On this machine the kernel tells that a process was killed, elsewhere the middleware, after its lease.
     """
 
     def __init__(self, servers: Callable[[], frozenset[bytes]]) -> None:
@@ -86,16 +110,16 @@ class RequestServer:
         """
         self._servers = servers
         self._seen = servers()
-        self._gone = False
+        self._missed = 0
         self._next = 0.0
 
     @property
     def gone(self) -> bool:
-        """Whether it offers it no more."""
+        """Whether it offers it no more, at two looks: an answer that came before the end has been read by then."""
         now = time.monotonic()
-        if not self._gone and now >= self._next:
+        if self._missed < 2 and now >= self._next:
             self._next = now + LOOK
             servers = self._servers()
             self._seen = self._seen or servers
-            self._gone = bool(self._seen) and self._seen.isdisjoint(servers)
-        return self._gone
+            self._missed = self._missed + 1 if self._seen and self._seen.isdisjoint(servers) else 0
+        return self._missed == 2

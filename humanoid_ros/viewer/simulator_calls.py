@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration
@@ -15,6 +16,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
+from humanoid_ros.node.watched_calls import WatchedCalls
 from humanoid_ros.viewer.panels.request import LoadScene, Pause, Push, Reset, SimulatorRequest, Step
 
 
@@ -29,6 +31,7 @@ class SimulatorCalls:
             say: shows a line on the page.
         """
         self._say = say
+        self._calls = WatchedCalls(node)
         self._clients: dict[type, Client] = {
             Pause: node.create_client(SetBool, "pause"),
             Step: node.create_client(StepSimulation, "step"),
@@ -61,18 +64,11 @@ class SimulatorCalls:
         return self._send(self._clients[Push], wrench_request(body, force, point, duration))
 
     def _send(self, client: Client, message: object) -> Future | None:
-        if not client.service_is_ready():
-            self._say(f"No simulator offers {client.srv_name}.")
-            return None
-
-        def on_answer(future: Future) -> None:
-            answer = future.result()
-            if answer is not None and not answer.success:
+        def told(answer: Any) -> None:
+            if not answer.success:
                 self._say(f"{client.srv_name}: {answer.message}")
 
-        future = client.call_async(message)
-        future.add_done_callback(on_answer)
-        return future
+        return self._calls.call(client, message, told, self._say)
 
 
 def wrench_request(

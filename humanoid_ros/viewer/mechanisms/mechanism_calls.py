@@ -16,12 +16,12 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.task import Future
 
 from humanoid_kinematics import LinkChange
 from humanoid_model.loop_closure import ROWS
 from humanoid_ros.messages.conversions import fill_pose, fill_vector
 from humanoid_ros.node.qos import COMMAND
+from humanoid_ros.node.watched_calls import WatchedCalls
 
 KINEMATICS = "kinematics"
 """Name of the node."""
@@ -37,6 +37,7 @@ class MechanismCalls:
 
     def __init__(self, node: Node, say: Callable[[str, bool], None]) -> None:
         self._node, self._say = node, say
+        self._calls = WatchedCalls(node)
         self._load = node.create_client(LoadMechanism, "load_mechanism")
         self._change = node.create_client(SetMechanismParameters, "set_mechanism_parameters")
         self._parameters = node.create_client(SetParameters, f"{KINEMATICS}/set_parameters")
@@ -98,17 +99,10 @@ class MechanismCalls:
         self._publishers.clear()
 
     def _call(self, client: Client, request: object, then: Callable[[Any], None]) -> bool:
-        if not client.service_is_ready():
-            self._say(f"No node offers {client.srv_name}. Start {KINEMATICS}.", False)
-            return False
+        def complain(why: str) -> None:
+            self._say(f"{why} Start {KINEMATICS}.", False)
 
-        def on_answer(future: Future) -> None:
-            answer = future.result()
-            if answer is not None:
-                then(answer)
-
-        client.call_async(request).add_done_callback(on_answer)
-        return True
+        return self._calls.call(client, request, then, complain) is not None
 
 
 def target(node: str, goal: pin.SE3 | None, rows: Sequence[str] = ROWS) -> MechanismTarget:
