@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A URDF becomes C code that controls a simulation of the robot, and that simulates it once more beside.
 
-``python examples/simulate_generated_code.py generated_code.png`` takes the UR5 of example-robot-data; ``--robot`` any
-URDF or robot of the stack, whose root is held. Inverse dynamics are its computed torque. Direct dynamics with the same
-controller, in steps of semi-implicit Euler, are the second opinion on the simulator; Pinocchio is that on the efforts.
+``python examples/simulate_generated_code.py generated_code.png`` takes BIP2000; ``--robot`` any URDF or robot of the
+stack. Its root is held. Inverse dynamics are its computed torque. Direct dynamics with the same controller, in steps of
+semi-implicit Euler, are the second opinion on the simulator; Pinocchio is that on the efforts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from humanoid_sim import Simulation
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-UR5 = "package://example-robot-data/robots/ur_description/urdf/ur5_robot.urdf"
 FREQUENCY = 10.0
 """Of the errors that computed torque leaves, critically damped [rad/s]."""
 SHARE = 0.15
@@ -130,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("picture", nargs="?", default="generated_code.png")
-    parser.add_argument("--robot", default=UR5, help="name, or path of a URDF")
+    parser.add_argument("--robot", default="bip", help="name, or path of a URDF")
     parser.add_argument("--duration", type=float, default=4.0, help="of the motion [s]")
     chosen = parser.parse_args(arguments)
     try:

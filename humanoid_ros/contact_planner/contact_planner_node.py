@@ -41,7 +41,7 @@ from humanoid_ros.node.parameter_declaration import (
     whole,
 )
 from humanoid_ros.node.process_requests import RequestWorkers
-from humanoid_ros.node.process_workers import ProcessWorkers
+from humanoid_ros.node.process_workers import IDLE_TIME, IDLE_TIME_MEANING, ProcessWorkers
 from humanoid_ros.node.qos import LATCHED
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import ServingNode
@@ -90,7 +90,7 @@ class ContactPlannerNode(ServingNode):
         self.workers.offer(GeneratePosture, "generate_posture", self._generate, _mark_refused)
         self.workers.offer(CheckEquilibrium, "check_equilibrium", self._check)
         self.workers.offer(VerifyPlan, "verify_plan", lambda *asked: answer_verify_plan(self._cache, *asked))
-        workers = ProcessWorkers(whole(self, "processes"), MODULE)
+        workers = ProcessWorkers(whole(self, "processes"), MODULE, number(self, "process_idle_time"))
         self._plans = PlanRequests(self, workers, kept, self._plan_defaults, self._show_plan)
         self._motions = MotionRequests(
             self, workers, kept, lambda: number(self, "motion_time_limit"), self._trajectory.publish
@@ -125,6 +125,7 @@ class ContactPlannerNode(ServingNode):
             self, "motion_time_limit", 600.0, 1e-3, 86400.0, "Wall-clock time of motion requests that give 0 [s]"
         )
         declare_whole(self, "processes", 1, 1, 64, "Plans and motions that are worked on at a time", read_only=True)
+        declare_number(self, "process_idle_time", IDLE_TIME, 0.0, 86400.0, IDLE_TIME_MEANING, read_only=True)
         declare_whole(self, "ghosts", 8, 2, 500, "Stances of a plan that are drawn")
         declare_text(self, "world_frame", "world", "Name of the frame that answers are drawn in", read_only=True)
         declare_number(self, "cone_scale", 0.0016, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")

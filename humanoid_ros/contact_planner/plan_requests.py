@@ -60,9 +60,10 @@ class PlanRequests(ProcessRequests):
         """Wall-clock time that a request may take [s]."""
         return self._defaults().limit(request)
 
-    def read(self, progress: Progress) -> tuple[PlanContactsAction.Feedback, ContactPlan | None]:
+    def read(self, progress: Progress) -> tuple[PlanContactsAction.Feedback | None, ContactPlan | None]:
         """Return feedback of the search, and the path to the best node where that is new."""
-        assert isinstance(progress.result, bytes)
+        if not isinstance(progress.result, bytes):
+            return None, None  # before the search begins; this feedback has no words
         feedback = deserialize_message(progress.result, PlanContactsAction.Feedback)
         return feedback, feedback.partial_plan if feedback.partial_plan.steps else None
 

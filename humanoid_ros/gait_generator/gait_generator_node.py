@@ -22,7 +22,7 @@ from humanoid_planner.gait.specification.gait_model import FootSizes
 from humanoid_planner.gait.specification.gait_spec import METHODS
 from humanoid_ros.gait_generator.gait_markers import strip_markers
 from humanoid_ros.gait_generator.gait_replay import MODES, ONCE, GaitReplay
-from humanoid_ros.gait_generator.gait_requests import GaitRequests
+from humanoid_ros.gait_generator.gait_requests import MODULE, GaitRequests
 from humanoid_ros.gait_generator.gait_task import compute_states
 from humanoid_ros.node.diagnostics import publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
@@ -37,6 +37,7 @@ from humanoid_ros.node.parameter_declaration import (
     whole,
 )
 from humanoid_ros.node.process_requests import RequestWorkers
+from humanoid_ros.node.process_workers import IDLE_TIME, IDLE_TIME_MEANING, ProcessWorkers
 from humanoid_ros.node.qos import LATCHED
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import ServingNode
@@ -72,7 +73,8 @@ class GaitGeneratorNode(ServingNode):
         self._replay = GaitReplay(self, number(self, "replay_rate"), self._world, number(self, "arrow_scale"))
         self.workers = RequestWorkers(self)
         self.workers.offer(ComputeGaitStates, STATES, self._compute_states)
-        self._requests = GaitRequests(self, whole(self, "processes"), self._defaults, self._show)
+        workers = ProcessWorkers(whole(self, "processes"), MODULE, number(self, "process_idle_time"))
+        self._requests = GaitRequests(self, workers, self._defaults, self._show)
         self.workers.requests = (self._requests,)
         self.create_service(Trigger, "replay_gait", self._on_replay, callback_group=self.group)
         refuse_unusable(self, self._check_parameters)
@@ -110,6 +112,7 @@ class GaitGeneratorNode(ServingNode):
         declare_number(self, "max_duration", own.durations[1], 1e-2, 100.0, "Greatest duration of such a phase [s]")
         declare_number(self, "sample_rate", own.sample_rate, 10.0, 2000.0, "Points of a trajectory per second [Hz]")
         declare_whole(self, "processes", 2, 1, 64, "Requests that are worked on at a time", read_only=True)
+        declare_number(self, "process_idle_time", IDLE_TIME, 0.0, 86400.0, IDLE_TIME_MEANING, read_only=True)
         declare_text(self, "world_frame", "world", "Name of the frame that gaits are drawn in", read_only=True)
         declare_whole(self, "figures", 12, 2, 500, "Stick figures in the markers of a gait")
         declare_number(self, "arrow_scale", 0.0006, 1e-6, 1.0, "Length of an arrow per force [m/N]", read_only=True)

@@ -30,17 +30,21 @@ class GaitRequests(ProcessRequests):
     limit_field = "options.time_limit"
 
     def __init__(
-        self, node: AnsweringNode, processes: int, defaults: Callable[[], GaitDefaults], show: Callable[[Gait], None]
+        self,
+        node: AnsweringNode,
+        workers: ProcessWorkers,
+        defaults: Callable[[], GaitDefaults],
+        show: Callable[[Gait], None],
     ) -> None:
-        """Start the processes and offer both.
+        """Offer both.
 
         Args:
             node: that offers them.
-            processes: that work.
+            workers: that work.
             defaults: what requests may leave open.
             show: takes each gait that was generated, in the executor's thread.
         """
-        super().__init__(node, ProcessWorkers(processes, MODULE))
+        super().__init__(node, workers)
         self._defaults = defaults
         self._show = show
 

@@ -23,6 +23,8 @@ from humanoid_ros.node.qos import SERVICE
 from humanoid_ros.node.service_workers import CLOSED, ServiceWorkers
 
 CANCELLED = "Cancelled."
+STARTING = "starting a worker"
+"""Stage of a request that waits for its process to start; it is told where feedback has a stage."""
 GRACE = 5.0, 0.25
 """What may pass beyond a time limit before a process is ended: [s], and parts of the limit. Solvers look at the clock
 themselves, but not at every moment."""
@@ -192,7 +194,7 @@ class ProcessRequests(ABC):
         key = None if goal is None else bytes(goal.goal_id.uuid)
         try:
             arguments = bytes(serialize_message(request)), *self.arguments()
-            task = self._workers.submit(self.function, arguments, news)
+            task = self._workers.submit(self.function, arguments, news, lambda: news(Progress(STARTING)))
             if goal is not None and key is not None:
                 self._goals[key] = task
                 if goal.is_cancel_requested:  # before there was a task to cancel

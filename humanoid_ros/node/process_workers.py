@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
@@ -21,6 +22,10 @@ from typing import Any
 
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.node.worker_process import FAILED, NEWS, READY, REFUSED, RESULT
+
+IDLE_TIME = 300.0
+"""After which a process that has nothing to do ends, unless its node's user says otherwise [s]."""
+IDLE_TIME_MEANING = "Time after which a process without work ends; the next request waits for a new one [s]"
 
 
 class WorkerError(RuntimeError):
@@ -39,12 +44,14 @@ class Task:
         function: "module:function", called with ``arguments`` and a function that takes news.
         arguments: that can be pickled.
         news: called with each piece of news, in a thread of the workers.
+        starting: called in such a thread when no process is there, and one is started.
         outcome: result, exception, or cancelled.
     """
 
     function: str
     arguments: tuple[Any, ...]
     news: Callable[[Any], None]
+    starting: Callable[[], None]
     outcome: Future[Any] = field(default_factory=Future)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _process: subprocess.Popen[bytes] | None = None
@@ -67,12 +74,27 @@ class Task:
                 self._process = process
             return not self._cancelled
 
-    def end(self, result: Any, error: Exception | None) -> None:
-        """Note what came of it; an error of one that was cancelled is that it was."""
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was given up."""
+        return self._cancelled
+
+    def end(self, result: Any, error: Exception | None, free: Callable[[], None]) -> None:
+        """Note what came of it; an error of one that was cancelled is that it was.
+
+        Args:
+            result: of it.
+            error: in its place.
+            free: lets others have its process; called when no cancel reaches that any more, and before anybody knows
+                of the end: who then asks once more finds the process.
+        """
         with self._lock:
             self._process = None
+            free()
             if error is not None and self._cancelled:
                 error = CancelledError()
+            if self.outcome.done():  # cancelled while it waited
+                return
             if error is None:
                 self.outcome.set_result(result)
             else:
@@ -80,19 +102,23 @@ class Task:
 
 
 class ProcessWorkers:
-    """Processes that do tasks.
+    """Processes that do tasks; they are started when there are tasks, and ended when there were none for a while.
 
     Args:
-        count: of processes.
+        count: of processes at most.
         module: that they import when they start, so that tasks find it in memory.
+        idle_time: after which a process that has nothing to do ends [s].
     """
 
-    def __init__(self, count: int, module: str) -> None:
+    def __init__(self, count: int, module: str, idle_time: float) -> None:
         self._module = module
+        self._idle_time = idle_time
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._under_way: set[Task] = set()
+        self._idle: list[tuple[float, _Worker]] = []
+        """Since when they are, in that order."""
         self._threads = [threading.Thread(target=self._work, name=f"worker {i}", daemon=True) for i in range(count)]
         for thread in self._threads:
             thread.start()
@@ -102,15 +128,22 @@ class ProcessWorkers:
         """Tasks that aren't done, those that wait included."""
         return len(self._under_way)
 
-    def submit(self, function: str, arguments: tuple[Any, ...], news: Callable[[Any], None]) -> Task:
+    def submit(
+        self,
+        function: str,
+        arguments: tuple[Any, ...],
+        news: Callable[[Any], None],
+        starting: Callable[[], None] = lambda: None,
+    ) -> Task:
         """Have something done by the first process that is free.
 
         Args:
             function: "module:function".
             arguments: that can be pickled.
             news: takes what the function tells on its way, in a thread of the workers.
+            starting: told, in such a thread, that a process is started first.
         """
-        task = Task(function, arguments, news)
+        task = Task(function, arguments, news, starting)
         with self._lock:
             self._under_way.add(task)
         task.outcome.add_done_callback(lambda _: self._forget(task))
@@ -137,21 +170,18 @@ class ProcessWorkers:
             self._under_way.discard(task)
 
     def _work(self) -> None:
-        """One process, and another one whenever it has ended."""
+        """One task after the other, each by the process that was idle last, or by a new one."""
         # Ctrl-C reaches all of a program's processes, but the node decides what becomes of its workers. They inherit
         # what this thread blocks, and so never see it, not even while their interpreter starts.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        worker: _Worker | None = None
         while not self._closing.is_set():
-            if worker is None or worker.process.poll() is not None:
-                if worker is not None:
-                    worker.close()
-                worker = _Worker(self._module)
-            task = self._tasks.get()
+            try:
+                task = self._tasks.get(timeout=self._end_idle(self._idle_time))
+            except queue.Empty:
+                continue
             if task is not None:
-                self._do(worker, task)
-        if worker is not None:
-            worker.close()
+                self._do(task)
+        self._end_idle(0.0)
         while True:
             try:
                 task = self._tasks.get_nowait()
@@ -160,14 +190,44 @@ class ProcessWorkers:
             if task is not None:
                 task.cancel()
 
-    def _do(self, worker: _Worker, task: Task) -> None:
-        if not task.begin(worker.process):
-            return
+    def _end_idle(self, idle_time: float) -> float | None:
+        """End processes that have been idle for so long; return the time until the next one is, None without any."""
+        now = time.monotonic()
+        with self._lock:
+            ended = [worker for since, worker in self._idle if now - since >= idle_time]
+            self._idle = [own for own in self._idle if now - own[0] < idle_time]
+            left = self._idle[0][0] + idle_time - now if self._idle else None
+        for worker in ended:
+            worker.close()
+        return left
+
+    def _do(self, task: Task) -> None:
+        worker: _Worker | None = None
+        result, error = None, None
         try:
-            result, error = worker.run(task), None
+            if not task.cancelled:
+                worker = self._take(task)
+                if task.begin(worker.process):
+                    result = worker.run(task)
         except Exception as problem:
-            result, error = None, problem
-        task.end(result, error)
+            error = problem
+        task.end(result, error, lambda: self._put(worker))
+
+    def _take(self, task: Task) -> _Worker:
+        while True:
+            with self._lock:
+                worker = self._idle.pop()[1] if self._idle else None
+            if worker is None:
+                task.starting()
+                return _Worker(self._module)
+            if worker.process.poll() is None:
+                return worker
+            worker.close()
+
+    def _put(self, worker: _Worker | None) -> None:
+        if worker is not None:
+            with self._lock:
+                self._idle.append((time.monotonic(), worker))
 
 
 class _Worker:

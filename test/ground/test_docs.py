@@ -4,6 +4,7 @@
 import ast
 import re
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -166,3 +167,46 @@ def test_tables_of_launch_files_are_what_there_is():
         for argument in re.findall(r"\w+", cells[0])
     }
     assert told == {(file, argument.name) for file, arguments in ARGUMENTS.items() for argument in arguments}
+
+
+MODULES = {"pin": {"pinocchio"}, "pyyaml": {"yaml"}, "ros_rclpy": {"rclpy"}, "pillow": {"PIL"}}
+"""Modules of distributions of another name."""
+BESIDE = {"control_msgs", "tf2_msgs", "builtin_interfaces", "action_msgs", "rcl_interfaces", "rosgraph_msgs"}
+"""Packages of ROS that come with what requirements.txt names, or are generated."""
+PROGRAMS = [*PAGES, *sorted((ROOT / "examples").glob("*.py"))]
+
+
+def installed_by_make_build():
+    """Distributions that requirements.txt asks for, as modules are called: lower case, no hyphens."""
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    found = (re.match(r"[\w-]+", line) for line in lines)
+    return {line[0].lower().replace("-", "_") for line in found if line}
+
+
+@pytest.mark.parametrize("place", PROGRAMS, ids=names)
+def test_what_snippets_and_examples_import_is_installed_by_make_build(place):
+    text = place.read_text()
+    installed = installed_by_make_build()
+    known = {name.removeprefix("ros_jazzy_") for name in installed}
+    known = known.union(*(MODULES.get(name, ()) for name in installed))
+    blocks = [block for language, block in FENCE.findall(text) if language == "python"]
+    for block in [text] if place.suffix == ".py" else blocks:
+        for node in ast.walk(ast.parse(block)):
+            modules = [node.module] if isinstance(node, ast.ImportFrom) else []
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            for top in {module.split(".")[0] for module in modules}:
+                here = (ROOT / top).is_dir() or top == "humanoid_stack"
+                assert here or top in known | BESIDE | sys.stdlib_module_names, top
+
+
+@pytest.mark.parametrize("place", PROGRAMS, ids=names)
+def test_robots_that_make_build_leaves_out_are_installed_before_they_are_used(place):
+    """In the version that tests run with."""
+    text = place.read_text()
+    tested = re.search(r"^example-robot-data==.*$", (ROOT / "requirements-test.txt").read_text(), re.MULTILINE)
+    assert tested is not None
+    used = re.search(r"package://example-robot-data|--robot (?:talos|g1)", text)
+    if used and "example_robot_data" not in installed_by_make_build():
+        before = text if place.suffix == ".py" else text[: used.start()]
+        assert re.search(rf"pip\s+install {re.escape(tested[0])}", before)

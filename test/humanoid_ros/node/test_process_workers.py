@@ -54,7 +54,7 @@ def litter(tell):
 def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessWorkers]:
     (tmp_path / "small_tasks.py").write_text(TASKS)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(__file__).parents[3]}:{os.environ.get('PYTHONPATH', '')}")
-    workers = ProcessWorkers(2, "small_tasks")
+    workers = ProcessWorkers(2, "small_tasks", 600.0)
     yield workers
     workers.close()
     assert workers.busy == 0
@@ -88,13 +88,38 @@ def wait_gone(pid: int) -> None:
 
 
 def test_what_a_task_has_freed_is_given_back_though_the_last_piece_is_kept(workers: ProcessWorkers) -> None:
-    told: list[int] = []
-    pid = workers.submit("small_tasks:litter", (), told.append).outcome.result(60.0)
-    idle = next(other for other in children("self") if other != pid)
+    _, pid = workers.submit("small_tasks:double", (1,), print).outcome.result(60.0)
+    before = resident(pid)
+    assert workers.submit("small_tasks:litter", (), print).outcome.result(60.0) == pid
     end = time.monotonic() + 60.0
-    while resident(pid) > resident(idle) + 30_000_000:
-        assert time.monotonic() < end, f"{resident(pid)} bytes, {resident(idle)} of one that did nothing"
+    while resident(pid) > before + 30_000_000:
+        assert time.monotonic() < end, f"{resident(pid)} bytes, {before} before"
         time.sleep(0.02)
+
+
+def test_processes_come_when_they_are_needed_and_go_when_they_are_idle(workers: ProcessWorkers) -> None:
+    others = set(children("self"))
+    started: list[int] = []
+
+    def double(whose: ProcessWorkers) -> int:
+        task = whose.submit("small_tasks:double", (1,), print, lambda: started.append(1))
+        return int(task.outcome.result(60.0)[1])
+
+    assert len({double(workers) for _ in range(10)}) == 1  # one is enough for who waits for each answer
+    assert len(started) == 1
+    assert len(set(children("self")) - others) == 1
+    brief = ProcessWorkers(2, "small_tasks", 0.2)
+    first = double(brief)
+    wait_gone(first)
+    assert double(brief) != first
+    assert len(started) == 3
+    tasks = [sleeping(brief) for _ in range(2)]
+    assert len({pid for _, pid in tasks}) == 2
+    time.sleep(0.5)  # one that works isn't idle
+    assert not any(task.outcome.done() for task, _ in tasks)
+    brief.close()
+    for _, pid in tasks:
+        wait_gone(pid)
 
 
 def test_news_and_results_come_back_from_processes_that_stay(workers: ProcessWorkers) -> None:
