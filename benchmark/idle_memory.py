@@ -43,7 +43,7 @@ def descendants(pid: int) -> list[int]:
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in path.read_text().split():
             found += descendants(int(child))
-    return found
+    return [own for own in found if Path(f"/proc/{own}/cmdline").read_text()]  # without those that have just ended
 
 
 def name(pid: int) -> str:

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from humanoid_stack.msg import GaitFigure
 
 from humanoid_model.arrays import Reals
-from humanoid_planner.gait.trajectory.moving_figure import MovingFigure
+
+if TYPE_CHECKING:  # the page draws figures, and needs no solvers in memory for that
+    from humanoid_planner.gait.trajectory.moving_figure import MovingFigure
 
 
 def figure_message(figure: MovingFigure) -> GaitFigure:

@@ -21,6 +21,7 @@ from humanoid_model.errors import InputError
 from humanoid_ros.node.process_mark import mark_process
 from humanoid_ros.node.qos import SERVICE
 from humanoid_ros.node.refusals import Refusals
+from humanoid_ros.node.worker_process import give_back_memory
 
 LOST = "failed to send response (timeout)"
 """How rclpy's warning begins when an answer was thrown away because its client isn't known yet."""
@@ -57,6 +58,7 @@ class AnsweringNode(Node):
         ends = [bytes(found.endpoint_gid) for found in events if (found.node_name, found.node_namespace) == own]
         if len(ends) == 1:  # nobody else has this node's name
             mark_process(ends[0])
+        give_back_memory()  # what reading the modules has left over
 
     @property
     def busy(self) -> bool:

@@ -10,8 +10,6 @@ from rclpy.node import Node
 
 from humanoid_model import Robot
 from humanoid_model.errors import HumanoidError
-from humanoid_planner.gait.generation import LIFT
-from humanoid_planner.gait.specification.gait_spec import DIRECT, INDIRECT
 from humanoid_ros.gait_generator import gait_figure
 from humanoid_ros.gait_generator.gait_markers import footprints
 from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture
@@ -27,6 +25,8 @@ from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels import request as wish
 
 PATH = "/gait"
+INDIRECT, DIRECT, LIFT = "indirect", "direct", "lift: "
+"""Words of the messages, as the library has them, which would bring its solvers into the page's memory."""
 PAUSE = 0.7
 """Between two rounds of the walking figure [s]."""
 GHOST = np.array([0.45, 0.55, 0.68, 0.75])

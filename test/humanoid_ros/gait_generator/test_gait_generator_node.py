@@ -832,6 +832,7 @@ def test_nothing_is_left_of_a_node_that_ends_in_the_middle_of_a_request(
 ) -> None:
     client = start_node("gait_generator")
     action = client.action(GaitAction, "generate_gait")
+    assert processes_below(client.process.pid) == []  # they come with requests
     told: list[Any] = []
     slow = GaitAction.Goal(request=cycle(options=GaitSolverOptions(method="shooting", tolerance=1e-12)))
     handle = client.result(action.send_goal_async(slow, lambda item: told.append(item.feedback)))
@@ -840,8 +841,9 @@ def test_nothing_is_left_of_a_node_that_ends_in_the_middle_of_a_request(
     while not any(item.nodes for item in told):
         assert time.monotonic() < end
         time.sleep(0.01)
+    assert told[0].stage == "starting a worker"
     workers = processes_below(client.process.pid)
-    assert len(workers) >= 2
+    assert workers
     os.kill(client.process.pid, number)
     code = client.process.wait(60.0)
     if number == signal.SIGTERM:

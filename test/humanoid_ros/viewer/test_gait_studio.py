@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,10 +22,13 @@ from rclpy.node import Node  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 
 from humanoid_model import load_robot  # noqa: E402
+from humanoid_planner.gait.generation import LIFT  # noqa: E402
+from humanoid_planner.gait.specification.gait_spec import DIRECT, INDIRECT  # noqa: E402
 from humanoid_ros.gait_generator.gait_figure import figure_points  # noqa: E402
 from humanoid_ros.gait_generator.gait_posture import trajectory_posture  # noqa: E402
 from humanoid_ros.gait_generator.gait_request import GaitDefaults  # noqa: E402
 from humanoid_ros.gait_generator.gait_task import generate  # noqa: E402
+from humanoid_ros.viewer import gait_studio  # noqa: E402
 
 pytestmark = pytest.mark.ros
 DOMAIN = claim_domain()
@@ -123,3 +128,10 @@ def test_what_goes_wrong_is_told_in_plain_words(generator: ToldServer, page: Pag
     wait_for(lambda: "speed: of 9 m/s takes steps of 2 m. Give less." in page.texts, "the reason is told")
     generator.withdraw()
     wait_for(lambda: page.set("Generate gait", True) or "No node offers generate_gait" in page.texts, "nobody is there")
+
+
+def test_words_are_the_librarys_and_its_solvers_are_not_in_the_pages_memory() -> None:
+    words = DIRECT, INDIRECT, LIFT
+    assert words == (gait_studio.DIRECT, gait_studio.INDIRECT, gait_studio.LIFT)
+    program = "import sys, humanoid_ros.viewer.viewer_node; sys.exit('casadi' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
