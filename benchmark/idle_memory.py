@@ -76,7 +76,7 @@ def main() -> None:
     places = {place for it in found for place in it[3]}
     once = sum(max(it[3].get(place, 0) for it in found) for place in places)
     print(f"{'together':40} {together / 1000:9.0f} MB {alone / 1000:8.0f} MB")
-    print(f"alone on a machine: {alone / 1000:.0f} MB and files of {once / 1000:.0f} MB, {(alone + once) / 1000:.0f} MB")
+    print(f"alone on a machine, with files of {once / 1000:.0f} MB: {(alone + once) / 1000:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 """BIP2000, HRP-2, TALOS or G1 walks: least-effort steps of the sagittal plane, lifted to all joints, in the simulator.
 
 Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``, and with ``--robot hrp2``,
-``--robot talos --swing 0.75 --steps 4`` or ``--robot g1 --stride 0.75 --steps 6``, whose descriptions come with ``pip
-install example-robot-data==6.0.0``. With ``--stabilise`` torques bring it back to its plan, which a floor that isn't level needs:
-``--slope 2 --stabilise``. With ``--robot hrp2 --bridge`` the controller bridge drives the simulator of a stack that is
-started for it; the picture then shows forces predicted and measured.
+``--robot talos --swing 0.75 --steps 4`` or ``--robot g1 --stride 0.75 --steps 6``, whose descriptions come with
+``pip install example-robot-data==6.0.0``. With ``--stabilise`` torques bring it back to its plan, which a floor that
+isn't level needs: ``--slope 2 --stabilise``. With ``--robot hrp2 --bridge`` the controller bridge drives the simulator
+of a stack that is started for it; the picture then shows forces predicted and measured.
 """
 
 from __future__ import annotations
