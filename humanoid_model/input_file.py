@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 from humanoid_model.errors import InputError
+from humanoid_model.reading_folders import check_may_read
 from humanoid_model.size_bounds import BOUNDS
 
 
@@ -20,8 +21,10 @@ def require_file(path: str | Path, error: type[InputError] = InputError, remedy:
         remedy: what would be right.
 
     Raises:
-        InputError: there is none, it is a directory, a pipe, a socket or a device, or its user may not read it.
+        InputError: there is none, it is a directory, a pipe, a socket or a device, or its user may not read it, or
+            this thread (:func:`~humanoid_model.reading_folders.reading_only_in`).
     """
+    check_may_read(Path(path), lambda problem, confined: error(problem, remedy=confined))
     try:
         mode = Path(path).stat().st_mode
     except OSError as problem:

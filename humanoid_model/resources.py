@@ -23,6 +23,18 @@ def resource_folders() -> list[Path]:
     return [*named, Path(__file__).resolve().parent.parent, *shares]
 
 
+def package_places() -> list[Path]:
+    """Return folders of packages: ``share`` of AMENT_PREFIX_PATH, and ROS_PACKAGE_PATH, which may name packages too."""
+    prefixes = [place for place in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if place]
+    sources = [Path(place) for place in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if place]
+    return [*(Path(prefix) / "share" for prefix in prefixes), *sources]
+
+
+def wheel_places() -> list[Path]:
+    """Return folders of packages that wheels by cmeel have installed into this Python."""
+    return [Path(place) / "cmeel.prefix" / "share" for place in sys.path if place]
+
+
 def find_resource(relative: str | Path) -> Path:
     """Return the path of a file that comes with the stack, for example ``urdf/hrp2.urdf``.
 

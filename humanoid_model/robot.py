@@ -230,7 +230,8 @@ def load_robot(name_or_path: str | Path, *, floating_base: bool | None = None, g
 
 def _find(name_or_path: str | Path) -> Path:
     if isinstance(name_or_path, str) and name_or_path.startswith("package://"):
-        found = resolve_mesh_path(name_or_path, Path.cwd())
+        fail = lambda problem, remedy: RobotError(problem, remedy=remedy)  # noqa: E731
+        found = resolve_mesh_path(name_or_path, Path.cwd(), fail)
         if found is None:
             raise RobotError(f"'{name_or_path}' not found", remedy=PACKAGE_REMEDY)
         return found

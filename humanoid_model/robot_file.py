@@ -115,7 +115,7 @@ def named_urdf(path: Path) -> Path:
     if "urdf" not in values:
         raise top.fail("has no 'urdf', and there is none of its name beside it", "Name the robot's URDF")
     address = values["urdf"].string()
-    found = resolve_mesh_path(address, path.parent)
+    found = resolve_mesh_path(address, path.parent, values["urdf"].fail)
     if found is None:
         raise values["urdf"].fail(f"'{address}' not found", PACKAGE_REMEDY)
     return found

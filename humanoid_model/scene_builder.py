@@ -459,7 +459,7 @@ class SceneBuilder:
         """Return a robot by name, or by a path that starts from the scene's folder."""
         given: str | Path = field.string()
         if Path(given).suffix or "/" in str(given):
-            found = resolve_mesh_path(str(given), self._path.parent)
+            found = resolve_mesh_path(str(given), self._path.parent, field.fail)
             if found is None:
                 raise field.fail(f"there is no file '{given}'", "Give the path of a URDF from the scene's folder")
             given = found
@@ -471,7 +471,7 @@ class SceneBuilder:
             raise
 
     def _file(self, field: SceneField, what: str) -> Path:
-        path = resolve_mesh_path(field.string(), self._path.parent)
+        path = resolve_mesh_path(field.string(), self._path.parent, field.fail)
         if path is None:
             raise field.fail(
                 f"there is no file '{field.string()}'", f"Give the path of a {what} from the scene's folder"

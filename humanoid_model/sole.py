@@ -17,6 +17,7 @@ import pinocchio as pin
 from humanoid_model.contact import ContactLocation
 from humanoid_model.elastic_material import Material
 from humanoid_model.errors import InputError
+from humanoid_model.reading_folders import check_may_read
 from humanoid_model.size_bounds import check_size
 from humanoid_model.value_equality import ValueEquality
 from humanoid_model.yaml_node import YamlNode, read_placement
@@ -192,8 +193,10 @@ def _read_shape(node: YamlNode, folder: Path) -> SoleShape:
         if key != "type" and key not in _SHAPE_KEYS[kind]:
             raise value.fail(f"a sole of type {kind} has none", f"It has {', '.join(_SHAPE_KEYS[kind])}")
     if kind == "mesh":
+        path = folder / values["path"].string()
+        check_may_read(path, values["path"].fail)
         return MeshSole(
-            folder / values["path"].string(),
+            path,
             values["fixed"].string() if "fixed" in values else "fixed",
             values["scale"].number(above=0.0) if "scale" in values else 1.0,
         )

@@ -188,7 +188,7 @@ class _Reader:
             return Cylinder(radius, length) if element.tag == "cylinder" else Capsule(radius, length)
         if element.tag == "mesh":
             address = element.attribute("filename")
-            path = resolve_mesh_path(address, self.folder)
+            path = resolve_mesh_path(address, self.folder, element.fail)
             if path is None:
                 raise element.fail(
                     f"mesh file '{address}' not found",

@@ -20,6 +20,7 @@ from humanoid_kinematics.mechanism import Mechanism, Tool
 from humanoid_model import RobotError, RobotWarning
 from humanoid_model.description import DEFAULT_COLOUR, Geometry, Joint, JointLimit, Link, Mesh, RobotDescription
 from humanoid_model.loop_closure import KINDS, LoopClosure
+from humanoid_model.reading_folders import may_read
 from humanoid_model.robot import build_robot
 from humanoid_model.robot_file import RobotFile
 from humanoid_model.urdf_text import urdf_text
@@ -176,12 +177,13 @@ def _drawn(
     automatic = False
     for file in graphics or ():
         path = folder / (file or "")
-        if file is not None and path.is_file() and path.suffix.lower() in _DRAWN:
+        there = file is not None and may_read(path) and path.is_file()
+        if there and path.suffix.lower() in _DRAWN:
             shown.append(Geometry(path.stem, Mesh(path, np.ones(3)), pin.SE3.Identity(), np.array(DEFAULT_COLOUR)))
             continue
         if file is not None:
             doubt = RobotError(
-                f"graphic file '{path}' {'is none of ' + ', '.join(_DRAWN) if path.is_file() else 'not found'}, "
+                f"graphic file '{path}' {'is none of ' + ', '.join(_DRAWN) if there else 'not found'}, "
                 "automatic geometry instead [E10]",
                 source=scene.source, line=place.line, column=place.column, element=f"robot {robot.name}",
                 remedy="Give a file that is there, or auto",

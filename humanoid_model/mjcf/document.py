@@ -15,6 +15,7 @@ import pinocchio as pin
 from humanoid_model.checks import check_name
 from humanoid_model.errors import InputError, RobotWarning
 from humanoid_model.input_file import read_text
+from humanoid_model.reading_folders import check_may_read
 from humanoid_model.size_bounds import Growth, check_size
 from humanoid_model.xml_element import XmlElement, parse_xml
 
@@ -101,6 +102,7 @@ class MjcfDocument:
             path = self.folder / child.attribute("file")
             if str(path) in known:
                 raise child.fail(f"includes '{path}' a second time", "Include each file once")
+            check_may_read(path, child.fail)
             if not path.is_file():
                 raise child.fail(f"there is no file '{path}'", "Give a path from the main file's folder")
             self.growth.add(1, "included files", child.fail)
@@ -213,6 +215,7 @@ class MjcfDocument:
         if self._compiler.get("strippath", "false") == "true":
             file = Path(file.name)
         path = self.folder / self._compiler.get("meshdir", self._compiler.get("assetdir", "")) / file
+        check_may_read(path, element.fail)
         if not path.is_file():
             raise element.fail(f"there is no file '{path}'", "Mend the path, or the compiler's meshdir")
         return path

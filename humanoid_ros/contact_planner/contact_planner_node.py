@@ -43,6 +43,7 @@ from humanoid_ros.node.parameter_declaration import (
 from humanoid_ros.node.process_requests import RequestWorkers
 from humanoid_ros.node.process_workers import IDLE_TIME, IDLE_TIME_MEANING, ProcessWorkers
 from humanoid_ros.node.qos import LATCHED
+from humanoid_ros.node.requested_files import check_requested, requested_reading
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import ServingNode
 
@@ -134,7 +135,8 @@ class ContactPlannerNode(ServingNode):
     def _check_parameters(self, values: Mapping[str, Any]) -> None:
         """Raise a HumanoidError for a text that can't be used."""
         if "scene" in values:
-            self._cache.scene(values["scene"], "scene")
+            with requested_reading(values["scene"]):
+                self._cache.scene(check_requested(values["scene"], "scene"), "scene")
         if "solver" in values:
             check_known(values["solver"], SOLVERS, "solver", "solver")
 

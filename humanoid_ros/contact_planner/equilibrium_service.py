@@ -16,11 +16,11 @@ from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.posture_answer import margin_text, stance_force_messages
 from humanoid_ros.contact_planner.posture_markers import ShownPosture
 from humanoid_ros.contact_planner.posture_task_messages import load
+from humanoid_ros.contact_planner.requested_scene import requested_scene
 from humanoid_ros.messages.conversions import point
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance
 from humanoid_ros.node.request_fields import vector
-from humanoid_ros.node.requested_files import check_requested
 
 
 class MethodKind(IntEnum):
@@ -51,8 +51,7 @@ def answer_check_equilibrium(
     Raises:
         InputError: a field can't be used; the message names it.
     """
-    base_scene = cache.scene(check_requested(request.scene, "scene") or default_scene, "scene")
-    robot = cache.robot_in(base_scene, check_requested(request.robot, "robot"), "robot")
+    base_scene, robot = requested_scene(cache, request.scene, request.robot, default_scene)
     scene = request_scene(base_scene, request.surfaces, robot, "surfaces")
     locations = contact_locations(request.locations, robot, "locations")
     kinematics = RobotKinematics(robot)

@@ -22,10 +22,10 @@ from humanoid_planner.posture import check_stance
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.plan_request import AskedPlan, surface_placements
 from humanoid_ros.contact_planner.posture_answer import stance_force_messages
+from humanoid_ros.contact_planner.requested_scene import requested_scene
 from humanoid_ros.messages.conversions import fill_vector
 from humanoid_ros.messages.posture_messages import configuration, posture_message
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance, stance_message
-from humanoid_ros.node.requested_files import check_requested
 
 
 class PlanWriter:
@@ -149,8 +149,7 @@ def read_plan(cache: PlanningCache, message: PlanMessage, field: str) -> ReadPla
     """
     if not message.steps:
         raise InputError("is empty", element=f"{field}.steps", remedy="Give a plan with at least one step")
-    base = cache.scene(check_requested(message.scene, f"{field}.scene"), f"{field}.scene")
-    robot = cache.robot_in(base, check_requested(message.robot, f"{field}.robot"), f"{field}.robot")
+    base, robot = requested_scene(cache, message.scene, message.robot, "", f"{field}.")
     scene = request_scene(base, message.surfaces, robot, f"{field}.surfaces")
     locations = contact_locations(message.locations, robot, f"{field}.locations")
     if message.locations:

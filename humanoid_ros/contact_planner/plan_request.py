@@ -46,11 +46,11 @@ from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_planner.posture.problem.near_path import NearPath
 from humanoid_ros.contact_planner.posture_service import STABILITY_WORDS, CriterionKind, StabilityKind
 from humanoid_ros.contact_planner.posture_task_messages import load, posture_task
+from humanoid_ros.contact_planner.requested_scene import requested_scene
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance
 from humanoid_ros.node.request_fields import vector
-from humanoid_ros.node.requested_files import check_requested
 
 _Stability = IntEnum(  # type: ignore[misc]
     "_Stability", {**{kind.name: kind.value for kind in StabilityKind}, "AUTO": ContactPlanRequest.AUTO}
@@ -175,9 +175,7 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
     Raises:
         InputError: a field can't be used; the message names it, its value, and what would be right.
     """
-    scene_name = check_requested(request.scene, "scene") or defaults.scene
-    base_scene = cache.scene(scene_name, "scene")
-    robot = cache.robot_in(base_scene, check_requested(request.robot, "robot"), "robot")
+    base_scene, robot = requested_scene(cache, request.scene, request.robot, defaults.scene)
     if robot.base_joint is None:
         raise InputError(
             f"'{robot.name}' is fixed to the world", element="robot", remedy="Give a robot with a floating base"
@@ -189,7 +187,7 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
     scene = request_scene(base_scene, request.surfaces, robot, "surfaces")
     kinematics = RobotKinematics(robot)
     used = _used_locations(request, robot)
-    surfaces = _used_surfaces(request, scene, scene_name)
+    surfaces = _used_surfaces(request, scene, request.scene or defaults.scene)
     method = check_enumerated(request.method, Method, "method")
     guide = [configuration(item, robot, f"guide[{i}]") for i, item in enumerate(request.guide)]
     reference = configuration(request.reference, robot, "reference")
@@ -248,7 +246,7 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
         raise InputError(
             f"is {limit:g} s", element="time_limit", remedy="Give a duration above 0, or 0 for the node's default"
         )
-    return AskedPlan(problem, limit, int(request.max_nodes) or defaults.max_nodes, scene_name)
+    return AskedPlan(problem, limit, int(request.max_nodes) or defaults.max_nodes, request.scene or defaults.scene)
 
 
 def surface_placements(scene: Scene) -> dict[str, pin.SE3]:

@@ -37,10 +37,10 @@ from humanoid_planner.posture.problem.problem import surface_frame
 from humanoid_ros.contact_planner.posture_answer import force_messages, joint_efforts, margin_text, report_message
 from humanoid_ros.contact_planner.posture_markers import ShownPosture
 from humanoid_ros.contact_planner.posture_task_messages import load, posture_task
+from humanoid_ros.contact_planner.requested_scene import requested_scene
 from humanoid_ros.messages.conversions import fill_vector, point, seconds
 from humanoid_ros.messages.posture_messages import configuration, posture_message
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance, stance_message
-from humanoid_ros.node.requested_files import check_requested
 
 
 class StabilityKind(IntEnum):
@@ -153,8 +153,7 @@ class _Asked:
 
 
 def _read(cache: PlanningCache, defaults: PostureDefaults, request: GeneratePosture.Request) -> _Asked:
-    base_scene = cache.scene(check_requested(request.scene, "scene") or defaults.scene, "scene")
-    robot = cache.robot_in(base_scene, check_requested(request.robot, "robot"), "robot")
+    base_scene, robot = requested_scene(cache, request.scene, request.robot, defaults.scene)
     scene = request_scene(base_scene, request.surfaces, robot, "surfaces")
     held = stance(request.stance, contact_locations(request.locations, robot, "locations"), scene.surfaces, "stance")
     kinematics = RobotKinematics(robot)

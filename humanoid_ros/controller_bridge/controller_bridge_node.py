@@ -40,7 +40,8 @@ from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.diagnostics import publish_diagnostics
 from humanoid_ros.node.executor_future import answer_of, waking_future
 from humanoid_ros.node.managed_node import ManagedNode
-from humanoid_ros.node.parameter_declaration import declare_flag, declare_text, flag, text
+from humanoid_ros.node.parameter_declaration import declare_flag, declare_text, flag, refuse_unusable, text
+from humanoid_ros.node.requested_files import check_file_parameters, next_free
 from humanoid_ros.node.run import run
 from humanoid_sim.control.path_timing import PathTiming
 
@@ -79,8 +80,9 @@ class ControllerBridgeNode(ManagedNode):
     def __init__(self) -> None:
         super().__init__("controller_bridge")
         declare_text(self, "config", "hrp2", "The robot's controllers: name of a file in config/bridge, or its path")
-        declare_text(self, "log", "", "MCAP file of what is sent and comes back; empty: none")
+        declare_text(self, "log", "", "MCAP file of what is sent and comes back, a new one each time; empty: none")
         declare_flag(self, "autostart", True, "Become active without being told", read_only=True)
+        refuse_unusable(self, check_file_parameters(read=("config",), written=("log",)))
         self._settings: BridgeSettings | None = None
         self._outputs: dict[str, ControllerOutput] = {}
         self._measured: MeasuredJoints | None = None
@@ -111,7 +113,7 @@ class ControllerBridgeNode(ManagedNode):
         try:
             self._settings = settings = load_bridge_settings(text(self, "config"))
             path = text(self, "log")
-            self._log = MessageLog(path) if path else None
+            self._log = MessageLog(next_free(path)) if path else None
         except HumanoidError as problem:
             self._problem = problem
             self.refusals.refuse("configure", problem)

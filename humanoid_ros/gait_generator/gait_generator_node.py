@@ -39,6 +39,7 @@ from humanoid_ros.node.parameter_declaration import (
 from humanoid_ros.node.process_requests import RequestWorkers
 from humanoid_ros.node.process_workers import IDLE_TIME, IDLE_TIME_MEANING, ProcessWorkers
 from humanoid_ros.node.qos import LATCHED
+from humanoid_ros.node.requested_files import check_requested, requested_reading
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import ServingNode
 
@@ -124,7 +125,8 @@ class GaitGeneratorNode(ServingNode):
     def _check_parameters(self, values: Mapping[str, Any]) -> None:
         """Raise a HumanoidError for a value that can't be used."""
         if "model" in values:
-            load_gait_model(values["model"], FootSizes(), "model")
+            with requested_reading(values["model"]):
+                load_gait_model(check_requested(values["model"], "model"), FootSizes(), "model")
         if "method" in values:
             check_known(values["method"], METHODS, "method", "method")
         if "replay" in values:

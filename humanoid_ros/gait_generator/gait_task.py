@@ -18,7 +18,7 @@ from humanoid_planner.gait.specification.step_states import step_states
 from humanoid_ros.gait_generator.gait_messages import gait_message
 from humanoid_ros.gait_generator.gait_request import read_gait_request, read_step
 from humanoid_ros.node.process_requests import Answer
-from humanoid_ros.node.requested_files import check_requested
+from humanoid_ros.node.requested_files import check_requested, requested_reading
 
 
 def generate(request: bytes, defaults: GaitDefaults, tell: ProgressCallback) -> Answer:
@@ -37,7 +37,9 @@ def generate(request: bytes, defaults: GaitDefaults, tell: ProgressCallback) -> 
             progress = dataclasses.replace(progress, result=bytes(serialize_message(gait_message(progress.result))))
         return bool(tell(progress))
 
-    result = generate_gait(read_gait_request(deserialize_message(request, GaitRequest), defaults), told)
+    asked = deserialize_message(request, GaitRequest)
+    with requested_reading(asked.model):
+        result = generate_gait(read_gait_request(asked, defaults), told)
     return Answer(result.success, result.message, bytes(serialize_message(gait_message(result))))
 
 
@@ -49,7 +51,8 @@ def compute_states(request: bytes, defaults: GaitDefaults, _: ProgressCallback) 
     """
     asked = deserialize_message(request, ComputeGaitStates.Request)
     model = check_requested(asked.model, "model") or defaults.model
-    states = step_states(model, read_step(asked.step, "step"), defaults.feet)
+    with requested_reading(asked.model):
+        states = step_states(model, read_step(asked.step, "step"), defaults.feet)
     response = ComputeGaitStates.Response(success=True, coordinate_names=list(states.coordinates))
     for name, state in (("initial", states.initial), ("final", states.final)):
         setattr(response, f"{name}_coordinates", state.q.tolist())

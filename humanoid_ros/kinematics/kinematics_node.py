@@ -47,7 +47,7 @@ from humanoid_ros.node.parameter_declaration import (
 )
 from humanoid_ros.node.qos import LATCHED, NEWEST, TRANSFORMS
 from humanoid_ros.node.request_fields import pose
-from humanoid_ros.node.requested_files import check_requested
+from humanoid_ros.node.requested_files import check_requested, check_written, next_free, requested_reading
 from humanoid_ros.node.run import run
 
 LONGEST = 0.1
@@ -81,8 +81,10 @@ class KinematicsNode(AnsweringNode):
         self._relay: RelayTopics | None = None
         self._writer: MotionWriter | None = None
         self._obstacles: dict[str, tuple[Shape, pin.SE3]] = {}
+        self._requested = ""  # what the request names or holds that the scene came by
         self._take(self._read(text(self, "mechanism"), "", text(self, "name")))
-        self._change({name: self.get_parameter(name).value for name in ("profile", "record", "open_loops")})
+        self._change({name: self.get_parameter(name).value for name in ("profile", "open_loops")})
+        self._record(text(self, "record") and next_free(text(self, "record")))
         self._replays = MotionReplays(self, lambda: self.scene.mechanisms, self._worker)
         self.offer(LoadMechanism, "load_mechanism", self._on_load)
         self.offer(SetMechanismParameters, "set_mechanism_parameters", self._on_edit)
@@ -105,7 +107,7 @@ class KinematicsNode(AnsweringNode):
         declare_number(self, "command_timeout", limits.timeout, 0.01, 10.0, "How long a velocity lasts [s]")
         declare_text(self, "profile", ROBUST, f"Solver: {', '.join(PROFILES)}")
         declare_texts(self, "open_loops", "Loops let go of; mechanism/loop where there are several mechanisms")
-        declare_text(self, "record", "", "CSV or MCAP file of the motion, as long as it is set; empty: none")
+        declare_text(self, "record", "", "CSV or MCAP file of the motion, not one that is there; empty: none")
         declare_texts(self, "tools", "Links beside the file's tools with topics of their own", read_only=True)
         declare_texts(self, "devices", "Devices beside the file's, each name:kind", read_only=True)
         declare_text(self, "joystick", "spacenav", f"What axes of joy mean: {', '.join(JOY_MAPPINGS)}", read_only=True)
@@ -121,7 +123,7 @@ class KinematicsNode(AnsweringNode):
             loops = values.get("open_loops", texts(self, "open_loops"))
             self.scene.switch(values.get("profile", text(self, "profile")), [loop for loop in loops if loop])
         if "record" in values:
-            self._record(values["record"])
+            self._record(values["record"] and check_written(values["record"], "record"))
         speeds = {name: values.get(name, number(self, name)) for name in ("linear_speed", "angular_speed")}
         timeout = values.get("command_timeout", number(self, "command_timeout"))
         for live in self.scene.mechanisms.values():
@@ -129,14 +131,15 @@ class KinematicsNode(AnsweringNode):
 
     # Mechanisms ---------------------------------------------------------------------------------------------------
 
-    def _read(self, path: str, content: str, name: str) -> LiveScene:
-        """Load a file, or a text if there is no path."""
+    def _read(self, path: str, content: str, name: str, requested: str = "") -> LiveScene:
+        """Load a file, or a text if there is no path; confined, where a request names or holds it."""
         if not path and not content:
             raise InputError("is empty, and so is text", element="path", remedy="Give a file's path, or its text")
-        scene = load_scene(path) if path else read_scene(content)
-        if not scene.mechanisms:
-            raise InputError("describes no mechanism", element="path" if path else "text", remedy="Describe one")
-        live = LiveScene(renamed_scene(scene, topic_name(name)) if name else scene)
+        with requested_reading(requested):
+            scene = load_scene(path) if path else read_scene(content)
+            if not scene.mechanisms:
+                raise InputError("describes no mechanism", element="path" if path else "text", remedy="Describe one")
+            live = LiveScene(renamed_scene(scene, topic_name(name)) if name else scene)
         live.prepare()
         return live
 
@@ -191,9 +194,11 @@ class KinematicsNode(AnsweringNode):
 
     async def _on_load(self, request: LoadMechanism.Request, response: LoadMechanism.Response) -> None:
         path = ",".join(check_requested(part, "path") for part in request.path.split(","))
-        scene = await answer_of(self, self._worker.submit(self._read, path, request.text, request.name))
+        named = path or request.text
+        scene = await answer_of(self, self._worker.submit(self._read, path, request.text, request.name, named))
         scene.switch(text(self, "profile"), ())
         self._take(scene)
+        self._requested = named
         self._change({})
         self.set_parameters([Parameter("open_loops", value=[""]), Parameter("record", value="")])
         several = len(scene.mechanisms) > 1
@@ -209,7 +214,8 @@ class KinematicsNode(AnsweringNode):
         self, request: SetMechanismParameters.Request, response: SetMechanismParameters.Response
     ) -> None:
         name = request.mechanism or next(iter(self.scene.mechanisms))
-        self.scene.edit(name, [link_change(link) for link in request.links])
+        with requested_reading(self._requested):
+            self.scene.edit(name, [link_change(link) for link in request.links])
         response.closure = self.scene.mechanisms[name].gap
         self._topics[name].describe()
         if self._relay is not None:
@@ -308,7 +314,7 @@ class KinematicsNode(AnsweringNode):
             "open loops": ", ".join(loop for live in mechanisms.values() for loop in live.open_loops),
             "relay": "" if self._relay is None else self._relay.reason or "complete",
             "replayed": ", ".join(self._replays.names),
-            "recorded": text(self, "record"),
+            "recorded": "" if self._writer is None else self._writer.path,
             "requests refused": str(self.refusals.count),
             "last refusal": self.refusals.last,
         }

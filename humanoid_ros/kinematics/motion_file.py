@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -96,16 +96,19 @@ class MotionWriter:
 
     CSV has the configurations and what the library measures of one mechanism; MCAP has the joint states and the states
     of all, as on their topics.
+
+    Attributes:
+        path: of the file.
     """
 
     def __init__(self, path: str, mechanisms: Mapping[str, LiveMechanism]) -> None:
         """Begin a file.
 
         Raises:
-            InputError: another ending, several mechanisms in a CSV, or a file that can't be written.
+            InputError: another ending, several mechanisms in a CSV, or a file that is there or can't be written.
         """
         _check_ending(path, "record")
-        self._path, self._mechanisms = path, mechanisms
+        self.path, self._mechanisms = path, mechanisms
         self._log: MessageLog | None = None
         self._recording = Recording()
         if path.endswith(".mcap"):
@@ -113,7 +116,7 @@ class MotionWriter:
             return
         if len(mechanisms) > 1:
             raise InputError(f"is '{path}'", element="record", remedy="Several mechanisms are recorded as .mcap only")
-        self._write_csv()
+        self._try(Path(path).touch, exist_ok=False)
 
     def add(self, name: str, joints: bytes, state: MechanismState, stamp: int) -> None:
         """Write an instant of a mechanism.
@@ -138,18 +141,18 @@ class MotionWriter:
             InputError: it can't be written.
         """
         if self._log is None:
-            self._write_csv()
+            self._try(self._recording.write_csv, self.path)
             return
         self._log.close()
         if self._log.failure:
             raise InputError(self._log.failure, element="record", remedy="Name a file to write to")
 
-    def _write_csv(self) -> None:
+    def _try(self, write: Callable[..., object], *arguments: object, **options: object) -> None:
         try:
-            self._recording.write_csv(self._path)
+            write(*arguments, **options)
         except OSError as problem:
             raise InputError(
-                f"'{self._path}' can't be written: {problem.strerror}", element="record",
+                f"'{self.path}' can't be written: {problem.strerror}", element="record",
                 remedy="Name a file to write to",
             ) from problem  # fmt: skip
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from humanoid_model.description import Box, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
 from humanoid_model.mesh_path import resolve_mesh_path
+from humanoid_ros.node.requested_files import requested_reading
 
 
 def marker_name(marker: Marker) -> str:
@@ -35,6 +37,10 @@ def marker_placement(marker: Marker) -> pin.SE3:
     return pin.XYZQUATToSE3(np.concatenate([numbers[:3], quaternion]))
 
 
+def _unusable(marker: Marker, problem: str, remedy: str) -> InputError:
+    return InputError(problem, element=marker_name(marker), remedy=remedy)
+
+
 def marker_shape(marker: Marker) -> Shape:
     """Return the shape of a marker.
 
@@ -49,19 +55,13 @@ def marker_shape(marker: Marker) -> Shape:
     if marker.type == Marker.CYLINDER and scale[0] == scale[1]:
         return Cylinder(0.5 * float(scale[0]), float(scale[2]))
     if marker.type == Marker.MESH_RESOURCE:
-        path = resolve_mesh_path(marker.mesh_resource, Path.cwd())
+        path = resolve_mesh_path(marker.mesh_resource, Path.cwd(), partial(_unusable, marker))
         if path is None:
-            raise InputError(
-                f"mesh_resource {marker.mesh_resource!r} not found",
-                element=marker_name(marker),
-                remedy="Give a package:// or file:// address of an existing mesh",
-            )
+            problem = f"mesh_resource {marker.mesh_resource!r} not found"
+            raise _unusable(marker, problem, "Give a package:// or file:// address of an existing mesh")
         return Mesh(path, scale)
-    raise InputError(
-        f"type {marker.type} with scale {scale.tolist()} is no solid shape",
-        element=marker_name(marker),
-        remedy="Give CUBE, SPHERE, a round CYLINDER, or MESH_RESOURCE",
-    )
+    problem = f"type {marker.type} with scale {scale.tolist()} is no solid shape"
+    raise _unusable(marker, problem, "Give CUBE, SPHERE, a round CYLINDER, or MESH_RESOURCE")
 
 
 def take_obstacles(
@@ -86,7 +86,8 @@ def take_obstacles(
             problems.append(f"{marker_name(marker)} is in frame '{marker.header.frame_id}': give it in '{world}'")
         else:
             try:
-                obstacles[name] = marker_shape(marker), marker_placement(marker)
+                with requested_reading(name):
+                    obstacles[name] = marker_shape(marker), marker_placement(marker)
             except InputError as error:
                 problems.append(str(error))
     return problems

@@ -29,16 +29,16 @@ class MessageLog:
         """Begin a file.
 
         Args:
-            path: of it, which ends in ``.mcap``; one that is there is replaced.
+            path: of it, which ends in ``.mcap``; none that is there.
 
         Raises:
-            InputError: the library ``mcap`` is missing, another ending, or the file can't be written.
+            InputError: the library ``mcap`` is missing, another ending, or the file is there or can't be written.
         """
         if Path(path).suffix != ".mcap":
             raise InputError(f"is '{path}'", element="log", remedy="Give a file that ends in .mcap")
         mcap = optional_library("mcap.writer", "simulation", element="log")
         try:
-            self._file: IO[bytes] | None = open(path, "wb")  # noqa: SIM115
+            self._file: IO[bytes] | None = open(path, "xb")  # noqa: SIM115
         except OSError as problem:
             raise InputError(
                 f"'{path}' can't be written: {problem.strerror}", element="log", remedy="Name a file to write to"

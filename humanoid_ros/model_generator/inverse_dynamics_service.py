@@ -11,7 +11,7 @@ from humanoid_stack.srv import InverseDynamics
 from humanoid_codegen import GivenMotion, KnownWrench, ModelCache, inverse_dynamics
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import array, check_finite, fill_vector, placement
-from humanoid_ros.node.requested_files import check_requested
+from humanoid_ros.node.requested_files import check_requested, requested_reading
 
 
 def answer_inverse_dynamics(
@@ -42,7 +42,8 @@ def answer_inverse_dynamics(
     )
     wrenches = [_known(wrench) for wrench in request.wrenches]
     robot = check_requested(request.robot, "robot")
-    answer = inverse_dynamics(robot, motion, gravity=gravity, wrenches=wrenches, cache=cache)
+    with requested_reading(robot):
+        answer = inverse_dynamics(robot, motion, gravity=gravity, wrenches=wrenches, cache=cache)
     response.joint_names = list(answer.joint_names)
     response.efforts = answer.efforts
     fill_vector(response.base_wrench.force, answer.base_wrench[:3])

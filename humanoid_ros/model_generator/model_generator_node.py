@@ -12,7 +12,7 @@ from humanoid_stack.msg import GeneratedFile, GeneratedFunction
 from humanoid_stack.srv import GenerateModel, InverseDynamics
 
 from humanoid_codegen.function_names import function_names
-from humanoid_codegen.generate import LANGUAGE_NAMES, generate
+from humanoid_codegen.generate import LANGUAGE_NAMES, generate, write_files
 from humanoid_codegen.model_cache import ModelCache
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import HumanoidError, InputError
@@ -20,7 +20,7 @@ from humanoid_model.progress import Progress
 from humanoid_ros.messages.conversions import array, check_finite
 from humanoid_ros.model_generator.inverse_dynamics_service import answer_inverse_dynamics
 from humanoid_ros.node.parameter_declaration import declare_whole, whole
-from humanoid_ros.node.requested_files import check_requested
+from humanoid_ros.node.requested_files import check_requested, check_written, requested_reading
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import CLOSED, ServiceWorkers, ServingNode
 
@@ -50,17 +50,19 @@ class ModelGeneratorNode(ServingNode):
         self.get_logger().info(f"generates models in {', '.join(LANGUAGE_NAMES)}")
 
     def _generate(self, request: GenerateModel.Request, response: GenerateModel.Response) -> None:
+        folder = _folder(request.folder)
         generated = generate(
             _robot(request),
             lang=request.language,
             functions=function_names(request.functions),
-            out=_folder(request.folder),
             gravity=_gravity(request.gravity),
             base_parameters=request.base_parameters,
             symbolic_parameters=request.symbolic_parameters,
             derivatives=request.derivatives,
             progress=self._check_closing,
         )
+        if folder is not None:
+            _write(folder, generated.files)
         response.files = [GeneratedFile(name=name, text=text) for name, text in generated.files.items()]
         response.functions = [
             GeneratedFunction(
@@ -83,7 +85,8 @@ class ModelGeneratorNode(ServingNode):
 def _robot(request: GenerateModel.Request) -> Robot:
     if not request.robot.strip():
         raise InputError("is empty", element="robot", remedy="Give a name, the path of a URDF or its text")
-    return load_robot(check_requested(request.robot, "robot"), floating_base=request.floating_base, geometry=False)
+    with requested_reading(request.robot):
+        return load_robot(check_requested(request.robot, "robot"), floating_base=request.floating_base, geometry=False)
 
 
 def _gravity(message: Vector3) -> tuple[float, ...]:
@@ -102,6 +105,15 @@ def _folder(text: str) -> Path | None:
             remedy="Give an absolute path",
         )
     return Path(check_requested(text, "folder", written=True))
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    """Write files; one that is there has to say the same already."""
+    for name, text in files.items():
+        path = folder / name
+        if not path.is_file() or path.stat().st_size != len(text.encode()) or path.read_text(encoding="utf-8") != text:
+            check_written(str(path), "folder")
+    write_files(folder, files)
 
 
 def main() -> None:

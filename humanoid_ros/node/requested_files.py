@@ -3,23 +3,33 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 from humanoid_model.errors import InputError
 from humanoid_model.mesh_path import resolve_mesh_path
-from humanoid_model.resources import resource_folders
+from humanoid_model.reading_folders import is_readable, lies_in, reading_only_in
 
 VARIABLE = "HUMANOID_STACK_FILES"
 """Environment variable with the folders; the node's working folder where it isn't set."""
 
 
+def own_folders() -> list[Path]:
+    """Return the folders of :data:`VARIABLE`."""
+    return [Path(place) for place in os.environ.get(VARIABLE, "").split(os.pathsep) if place] or [Path.cwd()]
+
+
 def check_requested(name: str, field: str, *, written: bool = False) -> str:
     """Return what a request names, if it isn't a file or lies in a folder that requests may name files of.
 
-    Files may be read in the folders of :data:`VARIABLE` and where the stack has its robots and scenes, and written
-    in the former alone. Links count as where they lead. Parameters aren't requests. What a file or a text names
-    in turn, such as meshes, isn't looked at here.
+    Files may be read in the folders of :data:`VARIABLE`, where the stack has its robots and scenes, and in packages,
+    and written in the first alone. Links count as where they lead. A parameter that is set while the node runs is a
+    request; one that the node was started with is its user's affair. What the file names in turn is looked at where it
+    is read, by :func:`requested_reading`.
 
     Args:
         name: a name such as ``hrp2``, a path, or a text.
@@ -27,25 +37,88 @@ def check_requested(name: str, field: str, *, written: bool = False) -> str:
         written: whether it is to be written.
 
     Raises:
-        InputError: it lies elsewhere.
+        InputError: it lies elsewhere, or is a pipe, a socket or a device.
     """
-    text = name.strip()
-    if not text or text.startswith("<") or "\n" in text:
-        return name
-    packaged = resolve_mesh_path(text, Path.cwd()) if text.startswith("package://") else None
-    path = packaged or Path(text.removeprefix("file://"))
-    if not written and not path.suffix and len(path.parts) == 1:
-        return name
-    own = [Path(place) for place in os.environ.get(VARIABLE, "").split(os.pathsep) if place] or [Path.cwd()]
-    folders = own if written else [*own, *resource_folders()]
-    try:
-        lies = any(path.resolve().is_relative_to(folder.resolve()) for folder in folders)
-    except (OSError, ValueError, RuntimeError):  # too long, a null in it, links in a circle
-        lies = False
-    if not lies:
-        raise InputError(
-            f"'{name}' isn't in a folder that requests may {'write to' if written else 'name files of'}",
-            element=field,
-            remedy=f"Give one in {', '.join(map(str, own))}, or set {VARIABLE} where the node is started",
-        )
+    text = name if written else name.strip()
+    path = Path(text)
+    if not written:
+        if not text or text.startswith("<") or ("\n" in text and not text.startswith(("/", "."))):
+            return name
+        if not path.suffix and len(path.parts) == 1:
+            return name
+        if text.startswith(("package:", "model:", "file:")):
+            path = resolve_mesh_path(text, Path.cwd(), lambda *why: _refusal(field, *why)) or Path(text)
+    own = own_folders()
+    if not (lies_in(path, own) if written else is_readable(path, own)):
+        problem = f"'{name}' isn't in a folder that requests may {'write to' if written else 'name files of'}"
+        raise _refusal(field, problem, _remedy(own))
+    if os.path.exists(path) and not path.is_file() and not path.is_dir():
+        raise _refusal(field, f"'{name}' is a pipe, a socket or a device", "Name a plain file")
     return name
+
+
+def check_written(name: str, field: str, *, overwrite: bool = False) -> str:
+    """Return the path of a file that a request has written, if it may be.
+
+    Args:
+        name: the path.
+        field: of the request.
+        overwrite: whether the request asks for a file that is there to be replaced.
+
+    Raises:
+        InputError: as of :func:`check_requested`, or the file is there.
+    """
+    if not overwrite and os.path.lexists(check_requested(name, field, written=True)):
+        raise _refusal(field, f"'{name}' is there already", "Give another name, or remove that file first")
+    return check_requested(name, field, written=True)
+
+
+def requested_reading(name: str, *folders: Path) -> AbstractContextManager[None]:
+    """Confine what is read within the block to what requests may name, if the request names something.
+
+    An empty name stands for what the node was started with, which may be anywhere.
+
+    Args:
+        name: file or text of the request.
+        folders: that may be read in too.
+    """
+    own = [*own_folders(), *folders]
+    return reading_only_in(own, _remedy(own)) if name.strip() else nullcontext()
+
+
+def check_file_parameters(
+    *, read: Sequence[str] = (), written: Sequence[str] = ()
+) -> Callable[[Mapping[str, Any]], None]:
+    """Return a check for :func:`~humanoid_ros.node.parameter_declaration.refuse_unusable`.
+
+    Args:
+        read: parameters that name files to read.
+        written: parameters that name files to write.
+    """
+
+    def check(values: Mapping[str, Any]) -> None:
+        for name in values.keys() & {*read}:
+            check_requested(str(values[name]), name)
+        for name in values.keys() & {*written}:
+            if values[name]:
+                check_written(str(values[name]), name)
+
+    return check
+
+
+def next_free(path: str) -> str:
+    """Return the path, or with a number before its ending where it is taken: ``run.mcap``, ``run_2.mcap``.
+
+    A node that starts again with the same parameters has nobody to ask what is to become of the file before.
+    """
+    whole = Path(path)
+    names = itertools.chain([path], (str(whole.with_stem(f"{whole.stem}_{number}")) for number in itertools.count(2)))
+    return next(name for name in names if not os.path.lexists(name))
+
+
+def _refusal(field: str, problem: str, remedy: str) -> InputError:
+    return InputError(problem, element=field, remedy=remedy)
+
+
+def _remedy(folders: Sequence[Path]) -> str:
+    return f"Give one in {', '.join(map(str, folders))}, or set {VARIABLE} where the node is started"

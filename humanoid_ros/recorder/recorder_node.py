@@ -17,6 +17,7 @@ from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import publish_diagnostics
 from humanoid_ros.node.parameter_declaration import declare_text, declare_texts, text, texts
 from humanoid_ros.node.qos import quality_to_hear
+from humanoid_ros.node.requested_files import next_free
 from humanoid_ros.node.run import run
 
 GRAPH_PERIOD = 0.5
@@ -34,11 +35,13 @@ class RecorderNode(AnsweringNode):
 
     def __init__(self) -> None:
         super().__init__("recorder")
-        declare_text(self, "path", "", "MCAP file to write; one that is there is replaced", read_only=True)
+        declare_text(self, "path", "", "MCAP file to write; where it is there, run_2.mcap and so on", read_only=True)
         declare_texts(self, "topics", "Topics to record; empty: all", read_only=True)
         if not text(self, "path"):
             raise InputError("is empty", element="path", remedy="Name a file that ends in .mcap")
-        self._log: MessageLog | None = MessageLog(text(self, "path"))
+        path = next_free(text(self, "path"))
+        self._log: MessageLog | None = MessageLog(path)
+        self.get_logger().info(f"records to {path}")
         self._heard: dict[str, int] = {}
         self._wanted = {self.resolve_topic_name(name) for name in texts(self, "topics")}
         publish_diagnostics(self, "recording", self._diagnostics)

@@ -8,10 +8,13 @@ from pathlib import Path
 
 from humanoid_model import Scene, load_scene
 from humanoid_model.errors import InputError, SceneError
+from humanoid_ros.node.requested_files import requested_reading
 
 
 def read_scene_text(text: str) -> Scene:
     """Read a scene from the text of an XML or YAML scene file.
+
+    Files that it names have to be such that requests may name.
 
     Args:
         text: the file's content; XML if it begins with ``<``.
@@ -24,7 +27,8 @@ def read_scene_text(text: str) -> Scene:
         path = Path(folder) / f"text{suffix}"
         path.write_text(text, encoding="utf-8")
         try:
-            return load_scene(path)
+            with requested_reading(text, Path(folder)):
+                return load_scene(path)
         except InputError as error:
             source = (error.source or "").replace(str(path), "text")
             raise SceneError(

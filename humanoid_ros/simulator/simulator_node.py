@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from humanoid_stack.srv import ApplyWrench, AttachDevice, LoadScene, RestoreState, SaveState, SetState, StepSimulation
@@ -19,7 +20,7 @@ from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.parameter_declaration import flag, number, refuse_unusable, text
-from humanoid_ros.node.requested_files import check_requested
+from humanoid_ros.node.requested_files import check_requested, requested_reading
 from humanoid_ros.node.run import run, settle_memory
 from humanoid_ros.simulator.option_parameters import options_of
 from humanoid_ros.simulator.scene_text import read_scene_text
@@ -28,6 +29,7 @@ from humanoid_ros.simulator.simulation_session import SimulationSession
 from humanoid_ros.simulator.simulation_topics import SimulationTopics
 from humanoid_ros.simulator.simulator_parameters import declare_parameters, new_simulation, session_settings
 from humanoid_ros.simulator.sole_markers import SoleMarkers
+from humanoid_ros.simulator.state_place import state_path, written_state
 from humanoid_sim import Simulation
 from humanoid_sim.world.shapeless_robots import shapeless_robots
 
@@ -92,6 +94,8 @@ class SimulatorNode(AnsweringNode):
 
     def _check_parameters(self, values: Mapping[str, Any]) -> None:
         """Raise a HumanoidError for options that can't be used and traces of bodies that aren't there."""
+        if values.get("solver_file"):  # a path, also where it looks like a name
+            check_requested(str(Path(str(values["solver_file"])).absolute()), "solver_file")
         options_of(self, values)
         for body in values.get("traces", ()):
             if body:
@@ -150,11 +154,11 @@ class SimulatorNode(AnsweringNode):
         await self._session.devices.serve(request)
 
     async def _save_state(self, request: SaveState.Request, response: SaveState.Response) -> None:
-        session, path = self._session, check_requested(request.path, "path", written=True)
+        session, path = self._session, request.path and written_state(request.path, "path", request.overwrite)
         response.time = await self.between_steps(lambda: session.save_state(path))
 
     async def _restore_state(self, request: RestoreState.Request, response: RestoreState.Response) -> None:
-        session, path = self._session, check_requested(request.path, "path")
+        session, path = self._session, request.path and check_requested(state_path(request.path), "path")
         response.time = await self.between_steps(lambda: session.restore_state(path))
 
     async def _load_scene(self, request: LoadScene.Request, response: LoadScene.Response) -> None:
@@ -209,7 +213,8 @@ class SimulatorNode(AnsweringNode):
 
 def _requested_scene(request: LoadScene.Request) -> Scene:
     if request.scene:
-        return load_scene(check_requested(request.scene, "scene"))
+        with requested_reading(request.scene):
+            return load_scene(check_requested(request.scene, "scene"))
     if request.text.strip():
         return read_scene_text(request.text)
     raise InputError("is empty", element="scene", remedy="Give a name, a path or a text")

@@ -60,7 +60,7 @@ from humanoid_ros.node.answering_action_server import AnsweringActionServer
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.qos import SERVICE
-from humanoid_ros.node.requested_files import check_requested
+from humanoid_ros.node.requested_files import check_requested, requested_reading
 from humanoid_ros.simulator.entity_bounds import EntityBounds, overlaps_box, overlaps_sphere
 from humanoid_ros.simulator.simulation_session import SimulationSession
 from humanoid_ros.simulator.standard_worlds import Refused, available_worlds, requested_world, world_resource
@@ -396,7 +396,8 @@ class StandardServices:
             raise Refused(response.UNSUPPORTED_FORMAT, "entity_resource.resource_string: is no XML. Give a URDF.")
         try:
             named = check_requested(resource.uri, "uri").removeprefix("file://")
-            robot = load_robot(named or resource.resource_string)
+            with requested_reading(named or resource.resource_string):
+                robot = load_robot(named or resource.resource_string)
         except InputError as error:
             raise Refused(response.RESOURCE_PARSE_ERROR, f"entity_resource: {error}") from error
         response.entity_name = self._new_name(request.name or robot.name, request.allow_renaming, response)

@@ -12,7 +12,7 @@ from simulation_interfaces.srv import GetAvailableWorlds, LoadWorld
 from humanoid_model import Scene, load_scene
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.resources import list_resources
-from humanoid_ros.node.requested_files import check_requested
+from humanoid_ros.node.requested_files import check_requested, requested_reading
 from humanoid_ros.simulator.scene_text import read_scene_text
 
 ENDINGS = (".xml", ".yaml", ".yml")
@@ -61,7 +61,8 @@ def requested_world(request: Any) -> Scene:
         raise Refused(codes.UNSUPPORTED_FORMAT, f"world_resource.uri: '{uri}' is no scene. Give XML or YAML.")
     try:
         if uri:
-            return load_scene(check_requested(uri, "uri").removeprefix("file://"))
+            with requested_reading(uri):
+                return load_scene(check_requested(uri, "uri").removeprefix("file://"))
         return read_scene_text(text)
     except InputError as error:
         raise Refused(codes.RESOURCE_PARSE_ERROR, f"world_resource: {error}") from error

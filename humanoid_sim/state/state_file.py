@@ -167,6 +167,15 @@ def read_state(simulation: Simulation, path: str | Path) -> None:
     simulation.restore_state(state)
 
 
+def check_state(path: str | Path) -> None:
+    """Check that a file is a state, of whatever scene.
+
+    Raises:
+        InputError: it isn't, or there is none.
+    """
+    _read(Path(path))
+
+
 def _read(path: Path) -> tuple[dict[str, Any], dict[int, np.ndarray]]:
     """Header and arrays of a state file."""
     if not path.is_file():
