@@ -82,8 +82,8 @@ def requested_reading(name: str, *folders: Path) -> AbstractContextManager[None]
         name: file or text of the request.
         folders: that may be read in too.
     """
-    own = [*own_folders(), *folders]
-    return reading_only_in(own, _remedy(own)) if name.strip() else nullcontext()
+    own = own_folders()
+    return reading_only_in([*own, *folders], _remedy(own)) if name.strip() else nullcontext()
 
 
 def check_file_parameters(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from humanoid_model.errors import InputError
 from humanoid_model.mesh_path import resolve_mesh_path
 
 
@@ -70,3 +71,25 @@ def test_the_ament_prefix_wins_over_the_neighbourhood(tmp_path: Path, monkeypatc
 )
 def test_no_such_file(tmp_path: Path, address: str) -> None:
     assert resolve_mesh_path(address, tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "package://robot_description/../secret.stl",
+        "package://robot_description/meshes/../../secret.stl",
+        "package://robot_description/%2e%2e/secret.stl",
+        "package://../secret.stl",
+        "package://./secret.stl",
+        "package:///secret.stl",
+        "package://robot_description//{root}/secret.stl",
+        "model://robot_description/../secret.stl",
+    ],
+)
+def test_no_address_leaves_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    mesh_at(tmp_path / "secret.stl")
+    inside = mesh_at(tmp_path / "robot_description" / "meshes" / "a.stl")
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
+    with pytest.raises(InputError, match=r"leaves its package\. Give package://"):
+        resolve_mesh_path(address.format(root=tmp_path), inside.parent)
+    assert resolve_mesh_path("package://robot_description/urdf/../meshes/a.stl", tmp_path) == inside

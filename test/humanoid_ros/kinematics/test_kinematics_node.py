@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -37,11 +38,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from humanoid_kinematics import MechanismSolver, load_mechanism  # noqa: E402
+from humanoid_model.resources import find_resource  # noqa: E402
 from test.humanoid_ros.conftest import wait_until  # noqa: E402
 
 pytestmark = [pytest.mark.ros, pytest.mark.filterwarnings("ignore:.*E10")]
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NAN = float("nan")
+TRIANGLE = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0]], dtype="<f4")
 KINEMATICS_ARGUMENTS = ("-p", "devices:=['hand:tracker']", "-p", "diagnostics_rate:=20.0")
 CROSS = load_mechanism("cross")
 CROSS_TURN = MechanismSolver(CROSS).placement("link_5").rotation  # the plate never turns
@@ -339,6 +342,36 @@ def test_what_is_recorded_is_replayed(fourbar: Any, tmp_path: Path, ending: str)
     shown = joints.wait_new()
     assert position(shown, "joint_1") == pytest.approx(1.5, abs=1e-6)
     assert position(shown, "joint_3") == pytest.approx(position(end, "joint_3"), abs=1e-6)
+
+
+def test_a_recording_replaces_nothing_and_lies_where_requests_may_write(fourbar: Any, tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as elsewhere:
+        for ending in ("csv", "mcap"):
+            path = tmp_path / f"kept.{ending}"
+            path.write_text("kept")
+            for name, words in ((path, "is there already"), (f"{elsewhere}/a.{ending}", "requests may write to")):
+                answer = set_parameter(fourbar, record=str(name))
+                assert not answer.successful
+                assert words in answer.reason
+            assert path.read_text() == "kept"
+        assert not list(Path(elsewhere).iterdir())
+
+
+def test_drawings_elsewhere_are_left_out_when_a_text_is_loaded_and_when_it_is_edited(
+    kinematics: Any, tmp_path: Path
+) -> None:
+    text = find_resource("urdf/mechanisms/fourbar.mad").read_text()
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as elsewhere:
+        for folder, told in ((tmp_path, True), (Path(elsewhere), False)):
+            drawing = folder / "drawing.stl"
+            drawing.write_bytes(bytes(80) + (1).to_bytes(4, "little") + bytes(12) + TRIANGLE.tobytes() + bytes(2))
+            answer = load(kinematics, text=text.replace("auto", f'"{drawing}"'))
+            assert answer.success, answer.message
+            for changes in (), (MechanismLink(name="link_1", limited=True, lower=0.0, upper=2.0),):
+                answer = edit(kinematics, *changes)
+                assert answer.success, answer.message
+                description = kinematics.listen(String, "fourbar/robot_description", LATCHED).wait()
+                assert (str(drawing) in description.data) == told
 
 
 def test_a_replay_that_goes_round_is_cancelled_and_what_can_not_be_replayed_is_told(

@@ -77,7 +77,15 @@ def test_files_are_written_where_asked(model_generator: Any, tmp_path: Path) -> 
     folder = tmp_path / "new" / "folder"
     answer = generated(model_generator, folder=str(folder))
     assert answer.success, answer.message
-    assert {path.name: path.read_text() for path in folder.iterdir()} == {f.name: f.text for f in answer.files}
+    files = {path.name: path.read_text() for path in folder.iterdir()}
+    assert files == {f.name: f.text for f in answer.files}
+    assert generated(model_generator, folder=str(folder)).success  # they say that already
+    changed = folder / answer.files[0].name
+    changed.write_text("kept")
+    answer = generated(model_generator, folder=str(folder))
+    assert not answer.success
+    assert f"folder: '{changed}' is there already" in answer.message
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {**files, changed.name: "kept"}
 
 
 def test_a_robot_may_be_a_text(model_generator: Any) -> None:

@@ -10,7 +10,13 @@ import pytest
 
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
-from humanoid_ros.node.requested_files import VARIABLE, check_requested
+from humanoid_ros.node.requested_files import (
+    VARIABLE,
+    check_file_parameters,
+    check_requested,
+    check_written,
+    next_free,
+)
 
 
 @pytest.fixture
@@ -74,3 +80,60 @@ def test_an_address_in_a_package_counts_as_where_it_lies(own: Path, monkeypatch:
         check_requested("package://mine/a.urdf", "robot")
     monkeypatch.setenv(VARIABLE, str(urdf.parent))
     assert check_requested("package://mine/a.urdf", "robot") == "package://mine/a.urdf"
+
+
+@pytest.mark.parametrize("name", ["file:/etc/passwd", "file://localhost/etc/passwd", "file:///%65tc/passwd"])
+def test_no_address_leads_out(own: Path, name: str) -> None:
+    with pytest.raises(InputError, match="requests may name files of"):
+        check_requested(name, "robot")
+
+
+@pytest.mark.parametrize("name", ["<x>/../../other/a.csv", "{own}/../other/a\n.csv"])
+def test_nothing_that_is_written_is_taken_for_a_text(own: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(own)
+    with pytest.raises(InputError, match="requests may write to"):
+        check_requested(name.format(own=own), "record", written=True)
+
+
+def test_what_is_no_plain_file_is_refused_before_it_is_opened(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(own / "pipe.yaml")
+    monkeypatch.setenv(VARIABLE, os.pathsep.join([str(own), "/dev"]))
+    for name in (str(own / "pipe.yaml"), "/dev/zero"):
+        for written in (False, True):
+            with pytest.raises(InputError, match=r"is a pipe, a socket or a device\. Name a plain file"):
+                check_requested(name, "scene", written=written)
+
+
+def test_what_is_there_is_replaced_where_that_is_asked_for(own: Path) -> None:
+    path = str(own / "a.csv")
+    assert check_written(path, "path") == path
+    (own / "a.csv").write_text("kept")
+    (own / "dangling.csv").symlink_to(own / "none.csv")
+    for name in (path, str(own / "dangling.csv")):
+        with pytest.raises(InputError, match=r"path: .* is there already\. Give another name"):
+            check_written(name, "path")
+    assert check_written(path, "path", overwrite=True) == path
+    for overwrite in (False, True):
+        with pytest.raises(InputError, match="requests may write to"):
+            check_written(str(own / "link" / "a.csv"), "path", overwrite=overwrite)
+
+
+def test_a_log_takes_the_next_free_name(own: Path) -> None:
+    names = [own / "run.mcap", own / "run_2.mcap", own / "run_3.mcap"]
+    for name in names:
+        assert next_free(str(own / "run.mcap")) == str(name)
+        name.touch()
+
+
+def test_parameters_that_are_set_later_are_requests(own: Path) -> None:
+    check = check_file_parameters(read=("config",), written=("log",))
+    check({"config": "hrp2", "log": "", "rate": 1.0})
+    check({"config": str(own / "a.yaml"), "log": str(own / "a.mcap")})
+    (own / "a.mcap").touch()
+    for values, words in (
+        ({"config": "/etc/passwd"}, "config: .* requests may name"),
+        ({"log": "/etc/a.mcap"}, "log: .* requests may write"),
+        ({"log": str(own / "a.mcap")}, "log: .* is there already"),
+    ):
+        with pytest.raises(InputError, match=words):
+            check(values)

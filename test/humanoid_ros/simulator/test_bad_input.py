@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,8 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Point, Quaternion, Twist, Vector3
 from humanoid_stack.msg import ContactForces, JointCommand, SimulationStatus
 from humanoid_stack.srv import ApplyWrench, LoadScene, SetState, StepSimulation
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool, Trigger
 
@@ -33,6 +37,10 @@ def scene(**fields: str) -> str:
 
 def ask(simulator: Any, kind: type, name: str, **fields: Any) -> Any:
     return simulator.call(kind, name, kind.Request(**fields))
+
+
+def text_value(text: str) -> ParameterValue:
+    return ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=text)
 
 
 @pytest.fixture
@@ -125,6 +133,27 @@ def test_bad_commands_are_refused(simulator: Any, topic: str, fields: dict[str, 
     diagnostics.wait(lambda d: any(problem in value.value for value in d.status[0].values))
     assert ask(simulator, StepSimulation, "step", steps=2).success
     assert simulator.process.poll() is None
+
+
+@pytest.mark.parametrize("kind", ["scene", "text", "file"])
+def test_nothing_of_a_file_elsewhere_is_told(block: Any, kind: str) -> None:
+    diagnostics = block.listen(DiagnosticArray, "/diagnostics")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        path = Path(folder) / "secret.yaml"
+        path.write_text("CANARY: 1")
+        if kind == "file":
+            block_set = SetParameters.Request(parameters=[Parameter(name="solver_file", value=text_value(str(path)))])
+            (answer,) = block.call(SetParameters, "simulator/set_parameters", block_set).results
+            message = answer.reason
+        elif kind == "scene":
+            message = ask(block, LoadScene, "load_scene", scene=str(path)).message
+        else:
+            message = ask(block, LoadScene, "load_scene", text=f"robots: {{a: {{robot: {path}}}}}").message
+    assert "requests may name files of" in message
+    assert "CANARY" not in message
+    if kind != "file":
+        told = diagnostics.wait(lambda d: any(str(path) in value.value for value in d.status[0].values))
+        assert "CANARY" not in str(told)
 
 
 def test_thousands_of_contacts_step_and_the_node_answers(block: Any) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -30,6 +31,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
+
+from humanoid_model.errors import InputError
+from humanoid_ros.node.requested_files import VARIABLE
+from humanoid_ros.simulator.state_place import state_path, written_state
 
 SCENE = """
 name: block_and_ball
@@ -245,6 +250,38 @@ def test_a_kept_state_goes_on_bit_for_bit(block: Any, kept_in: str, tmp_path: Pa
     assert first[0] > 1.2
 
 
+def test_a_state_replaces_another_one_if_that_is_asked_for_and_nothing_else(block: Any, tmp_path: Path) -> None:
+    path, notes, readme = (tmp_path / name for name in ("state.npz", "notes.npz", "README.md"))
+    notes.write_text("kept")
+    readme.write_text("kept")
+    step(block, 10)
+    done(call(block, SaveState, "save_state", path=str(path)))
+    first = path.read_bytes()
+    step(block, 10)
+    for file, overwrite, words in (
+        (path, False, "is there already"), (notes, False, "is there already"), (notes, True, "or no state of a"),
+        (readme, True, "Give a name that ends in .npz"), (Path("/nowhere/state.npz"), True, "requests may write to"),
+    ):  # fmt: skip
+        answer = call(block, SaveState, "save_state", path=str(file), overwrite=overwrite)
+        assert not answer.success
+        assert words in answer.message
+    assert path.read_bytes() == first
+    assert notes.read_text() == readme.read_text() == "kept"
+    assert done(call(block, SaveState, "save_state", path=str(path), overwrite=True)).time == pytest.approx(0.02)
+    assert done(call(block, RestoreState, "restore_state", path=str(path))).time == pytest.approx(0.02)
+
+
+def test_states_with_relative_names_lie_in_a_folder_of_their_own(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv(VARIABLE, f"{tmp_path}:/elsewhere")
+    path = tmp_path / "states" / "a.npz"
+    assert state_path("a.npz") == written_state("a.npz", "path", False) == str(path)
+    assert path.parent.is_dir()
+    assert state_path(str(tmp_path / "a.npz")) == str(tmp_path / "a.npz")
+    for name in ("../../a.npz", "/nowhere/a.npz"):
+        with pytest.raises(InputError, match="requests may write to"):
+            written_state(name, "path", True)
+
+
 def test_states_that_cannot_be_restored_are_refused(block: Any, tmp_path: Path) -> None:
     step(block, 10)
     answer = call(block, RestoreState, "restore_state")
@@ -252,6 +289,9 @@ def test_states_that_cannot_be_restored_are_refused(block: Any, tmp_path: Path) 
     assert "path: is empty, and no state of this scene is in memory" in answer.message
     answer = call(block, RestoreState, "restore_state", path=str(tmp_path / "none.npz"))
     assert "there is no such file" in answer.message
+    os.mkfifo(tmp_path / "pipe.npz")
+    answer = call(block, RestoreState, "restore_state", path=str(tmp_path / "pipe.npz"))
+    assert "is a pipe, a socket or a device" in answer.message
     answer = call(block, SaveState, "save_state", path=str(tmp_path / "no" / "state.npz"))
     assert "can't be written" in answer.message
     done(call(block, SaveState, "save_state", path=str(tmp_path / "state.npz")))
