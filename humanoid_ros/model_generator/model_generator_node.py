@@ -52,7 +52,7 @@ class ModelGeneratorNode(ServingNode):
     def _generate(self, request: GenerateModel.Request, response: GenerateModel.Response) -> None:
         folder = _folder(request.folder)
         generated = generate(
-            _robot(request),
+            requested_robot(request),
             lang=request.language,
             functions=function_names(request.functions),
             gravity=_gravity(request.gravity),
@@ -82,7 +82,12 @@ class ModelGeneratorNode(ServingNode):
             raise HumanoidError(CLOSED)
 
 
-def _robot(request: GenerateModel.Request) -> Robot:
+def requested_robot(request: GenerateModel.Request) -> Robot:
+    """Return the robot that a request names or holds.
+
+    Raises:
+        InputError: there is none, or it can't be used.
+    """
     if not request.robot.strip():
         raise InputError("is empty", element="robot", remedy="Give a name, the path of a URDF or its text")
     with requested_reading(request.robot):

@@ -376,7 +376,7 @@ def turned_pose(message: Any) -> Any:
 BOTH = [
     ({"robot": ""}, "robot: is empty. Give a name (hrp2) or the path of a URDF."),
     ({"robot": "nobody"}, "unknown robot 'nobody'"),
-    ({"robot": "/dev/zero"}, "/dev/zero: can't be read: Is a device"),
+    ({"robot": "/dev/zero"}, "robot: '/dev/zero' is a pipe, a socket or a device"),
     ({"scene": "moon"}, "unknown scene 'moon'"),
     ({"scene": "/nowhere.yaml"}, "/nowhere.yaml"),
     ({"locations": [ContactLocation(name="x", link="NOSE")]}, "locations[0].link: there is no link 'NOSE'"),

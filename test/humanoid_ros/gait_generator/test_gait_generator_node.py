@@ -524,7 +524,7 @@ FAR = step_message("rabbit", initial_hip=Point(x=0.15, z=0.95))
     ("request_", "message"),
     [
         (cycle(model="nobody"), "model: there is no model or robot 'nobody'. Give bip, rabbit, five_bar, the path"),
-        (cycle(model="/dev/zero"), "model: there is no model or robot '/dev/zero'"),
+        (cycle(model="/dev/zero"), "model: '/dev/zero' is a pipe, a socket or a device"),
         (cycle(model="nowhere.yaml"), "nowhere.yaml: can't be read"),
         (cycle(model="robot_2r_a"), "model: 'robot_2r_a' can't be walked in its sagittal plane: robot 'robot_2r_a'"),
         (cycle(speed=0.5), "speed: is 0.5, but phases are given, which fix it"),

@@ -165,7 +165,7 @@ def test_a_long_generation_holds_nobody_up(model_generator: Any) -> None:
     [
         ({"robot": ""}, "robot: is empty. Give a name, the path of a URDF or its text."),
         ({"robot": "nobody"}, "unknown robot 'nobody'. Give the path"),
-        ({"robot": "/dev/zero"}, "/dev/zero: can't be read: Is a device"),
+        ({"robot": "/dev/zero"}, "robot: '/dev/zero' is a pipe, a socket or a device. Name a plain file."),
         ({"language": "cobol"}, "unknown language 'cobol'. Choose from "),
         ({"language": ""}, "unknown language ''. Choose from "),
         ({"functions": ["idm", "speed"]}, "functions: unknown function 'speed'. Choose from inverse_dynamics"),

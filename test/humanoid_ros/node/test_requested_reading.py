@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from humanoid_codegen import ModelCache
 from humanoid_kinematics import read_scene
 from humanoid_model import RobotWarning, load_robot, load_scene
 from humanoid_model.description import Mesh
@@ -14,6 +16,8 @@ from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
 from humanoid_model.sole import read_soles
 from humanoid_model.yaml_node import read_yaml
+from humanoid_planner.gait import GaitDefaults
+from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.node.requested_files import VARIABLE, requested_reading
 from humanoid_ros.simulator.scene_text import read_scene_text
 
@@ -127,3 +131,62 @@ def test_drawings_of_mechanisms(own: Path, where: str) -> None:
     shapes = [each.shape for link in mechanism.robot.description.links.values() for each in link.visuals]
     assert shapes
     assert not any(isinstance(shape, Mesh) for shape in shapes)
+
+
+def ask_for_a_plan(robot: str) -> None:
+    from humanoid_ros.contact_planner.requested_scene import requested_scene
+
+    requested_scene(PlanningCache(2, 0.01, 20.0), "", robot, "stand")
+
+
+def ask_for_a_gait(robot: str) -> None:
+    from humanoid_stack.msg import GaitRequest
+    from rclpy.serialization import serialize_message
+
+    from humanoid_ros.gait_generator.gait_task import generate
+
+    generate(bytes(serialize_message(GaitRequest(model=robot, speed=0.5))), GaitDefaults(), lambda _: False)
+
+
+def ask_for_states(robot: str) -> None:
+    from humanoid_stack.srv import ComputeGaitStates
+    from rclpy.serialization import serialize_message
+
+    from humanoid_ros.gait_generator.gait_task import compute_states
+
+    request = ComputeGaitStates.Request(model=robot)
+    request.step.step_length = 0.4
+    compute_states(bytes(serialize_message(request)), GaitDefaults(), lambda _: False)
+
+
+def ask_for_efforts(robot: str) -> None:
+    from humanoid_stack.srv import InverseDynamics
+
+    from humanoid_ros.model_generator.inverse_dynamics_service import answer_inverse_dynamics
+
+    request = InverseDynamics.Request(robot=robot)
+    request.base.orientation.w = 1.0
+    answer_inverse_dynamics(ModelCache(1), request, InverseDynamics.Response())
+
+
+def ask_for_a_model(robot: str) -> None:
+    from humanoid_stack.srv import GenerateModel
+
+    from humanoid_ros.model_generator.model_generator_node import requested_robot
+
+    requested_robot(GenerateModel.Request(robot=robot))
+
+
+NODES = (ask_for_a_plan, ask_for_a_gait, ask_for_states, ask_for_efforts, ask_for_a_model)
+
+
+@pytest.mark.parametrize("ask", NODES, ids=lambda ask: ask.__name__)
+def test_other_nodes(own: Path, ask: Callable[[str], None]) -> None:
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    (own / "a.urdf").symlink_to(own.parent / "other" / "secret.urdf")
+    (own / "b.urdf").write_text("<robot name='b'><link name='b'/></robot>")
+    (own / "b.yaml").symlink_to(own.parent / "other" / "secret.yaml")  # read beside the URDF that is named
+    for name in ("a.urdf", "b.urdf"):
+        with pytest.raises(InputError) as error:
+            ask(str(own / name))
+        assert "requests may name files of" in refusal(error)
