@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -148,17 +150,6 @@ def ask_for_a_gait(robot: str) -> None:
     generate(bytes(serialize_message(GaitRequest(model=robot, speed=0.5))), GaitDefaults(), lambda _: False)
 
 
-def ask_for_states(robot: str) -> None:
-    from humanoid_stack.srv import ComputeGaitStates
-    from rclpy.serialization import serialize_message
-
-    from humanoid_ros.gait_generator.gait_task import compute_states
-
-    request = ComputeGaitStates.Request(model=robot)
-    request.step.step_length = 0.4
-    compute_states(bytes(serialize_message(request)), GaitDefaults(), lambda _: False)
-
-
 def ask_for_efforts(robot: str) -> None:
     from humanoid_stack.srv import InverseDynamics
 
@@ -177,7 +168,7 @@ def ask_for_a_model(robot: str) -> None:
     requested_robot(GenerateModel.Request(robot=robot))
 
 
-NODES = (ask_for_a_plan, ask_for_a_gait, ask_for_states, ask_for_efforts, ask_for_a_model)
+NODES = (ask_for_a_plan, ask_for_a_gait, ask_for_efforts, ask_for_a_model)
 
 
 @pytest.mark.parametrize("ask", NODES, ids=lambda ask: ask.__name__)
@@ -189,4 +180,19 @@ def test_other_nodes(own: Path, ask: Callable[[str], None]) -> None:
     for name in ("a.urdf", "b.urdf"):
         with pytest.raises(InputError) as error:
             ask(str(own / name))
+        assert "requests may name files of" in refusal(error)
+
+
+@pytest.mark.parametrize("name", ["scene", "model"])
+def test_parameters_that_are_set_while_a_node_runs(own: Path, name: str) -> None:
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    from humanoid_ros.contact_planner.contact_planner_node import ContactPlannerNode
+    from humanoid_ros.gait_generator.gait_generator_node import GaitGeneratorNode
+
+    kind: Any = {"scene": ContactPlannerNode, "model": GaitGeneratorNode}[name]
+    node = SimpleNamespace(_cache=PlanningCache(2, 0.01, 20.0))
+    (own / "linked.yaml").symlink_to(own.parent / "other" / "secret.yaml")
+    for path in (own.parent / "other" / "secret.yaml", own / "linked.yaml"):
+        with pytest.raises(InputError) as error:
+            kind._check_parameters(node, {name: str(path)})
         assert "requests may name files of" in refusal(error)
