@@ -37,6 +37,7 @@ from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Process
 from humanoid_ros.demo.headless_browser import HeadlessBrowser, find_browser
 from humanoid_ros.simulator.robot_interface import WHOLE_BODY, controlled_joints
+from humanoid_ros.viewer.entrance import page_address, page_token
 from humanoid_sim import Simulation
 
 RVIZ = (
@@ -227,7 +228,7 @@ def main() -> None:
         pids = [stack.enter_context(running(process)) for process in processes(stack_list)]
         observer.spin(page_is_up, 180.0)
         if find_browser() is not None:
-            stack.enter_context(HeadlessBrowser()).open(f"http://127.0.0.1:{PORT}")
+            stack.enter_context(HeadlessBrowser()).open(page_address("127.0.0.1", PORT, page_token()))
         observer.spin(seconds=60.0)  # what the nodes prepare before their first request is done then
         every = [descendants(pid) for pid in pids]
         before = [processor_time(own) for own in every]

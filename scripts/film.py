@@ -20,6 +20,7 @@ from humanoid_ros.demo.demo_observer import wait_for
 from humanoid_ros.demo.headless_browser import HeadlessBrowser
 from humanoid_ros.demo.run_demo import FIRST_PORT, free_port
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.viewer.entrance import page_address, page_token
 from humanoid_sim.walking import generate_walk, plan_footsteps
 
 FILM = Path(__file__).parents[1] / "docs" / "images" / "demo.gif"
@@ -47,7 +48,7 @@ def main() -> None:
         stack.run(0.5)
         stack.pause()
         wait_for(lambda: stack.node.count_publishers("view"), "the page", 120.0, supervisor.check)
-        browser.open(f"http://127.0.0.1:{port}")
+        browser.open(page_address("127.0.0.1", port, page_token()))
         browser.wait_for("document.body.innerText.includes('simulated time')")
         browser.evaluate(
             "document.querySelectorAll('.mantine-Notification-closeButton').forEach(button => button.click())"

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
+from humanoid_ros.viewer.entrance import page_token
 
 ParameterValue: TypeAlias = bool | int | float | str | list[str]
 
@@ -148,6 +149,7 @@ def list_nodes(name: str, arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]
         nodes.append(NodeEntry("kinematics", "kinematics", parameters=beside, respawn=True))
     if values.get("viewer") == "true" and values.get("headless") != "true":
         page: dict[str, ParameterValue] = {"host": values["host"], "port": _port(values["port"])}
+        page_token()  # by the environment, so that a viewer that is started again lets the same browsers in
         nodes.append(NodeEntry("viewer", "viewer", parameters=page, respawn=True))
     services: dict[str, Mapping[str, ParameterValue]] = {
         "model_generator": {},

@@ -38,6 +38,7 @@ from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.contact_drawing import ARROW_SCALE, CONE_SCALE
 from humanoid_ros.viewer.drawing.sketch import sketch
 from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
+from humanoid_ros.viewer.entrance import page_address, page_token
 
 ROBOT, SCENE = "hrp2", "stand"
 GRAVITY = 9.81
@@ -311,7 +312,7 @@ def show(headless: bool) -> None:
     """
     robot = load_robot(ROBOT)
     port = free_port(FIRST_PORT)
-    address = f"http://127.0.0.1:{port}"
+    address = page_address("127.0.0.1", port, page_token())
     with running_stack(port) as alive, HumanoidStack(ROBOT, patience=ANSWER_TIMEOUT, check=alive) as stack:
         print(f"The page is at {address}", flush=True)
         demo = Demo(robot, stack, DemoObserver(demo_links(robot), stack.node), alive)

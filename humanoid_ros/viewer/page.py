@@ -5,13 +5,20 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import socket
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import viser
+import websockets.asyncio.server
 
 from humanoid_model.errors import InputError
 from humanoid_ros.viewer.camera import Camera
+from humanoid_ros.viewer.entrance import Entrance, page_address, page_token
 from humanoid_ros.viewer.lights import Lights
 
 TITLE = "humanoid_stack"
@@ -22,6 +29,13 @@ BRAND = (33, 92, 168)
 FLOOR_COLOUR = (226, 229, 233)
 CELL_COLOUR = (203, 207, 212)
 SECTION_COLOUR = (150, 156, 163)
+LARGEST_MESSAGE = 1 << 16
+"""Of a browser [bytes]: the longest that a person has to say is a path."""
+
+_starting = threading.Lock()
+_quiet = logging.getLogger(__name__)
+# Who only knocks fills no log; the entrance tells of who is refused.
+_quiet.addFilter(lambda record: record.getMessage() != "opening handshake failed")
 
 
 class _LocalServer(viser.ViserServer):
@@ -37,23 +51,37 @@ class Page:
     Args:
         host: Address to listen on; the default is reachable from this machine only.
         port: TCP port; 0 takes any free one.
+        names: Further names of this machine that browsers may come by.
+        tell: Takes a line for the log about who was refused; None: to the standard error.
 
     Attributes:
         server: The viser server; its `scene` and `gui` are what the drawings draw on.
-        address: Where to point a browser.
+        address: Where to point a browser, with the token that lets it in.
+        watched: Whether a browser is there.
         lights: What lights it.
 
     Raises:
-        InputError: The address or port can't be listened on.
+        InputError: The address or port can't be listened on, or the token that is given can't be used.
     """
 
-    def __init__(self, host: str = "127.0.0.1", port: int = 8080) -> None:
+    def __init__(
+        self,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        names: Iterable[str] = (),
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        token = page_token()
         _check_free(host, port)
-        # viser prints a box with its address; the node says it in its own log.
-        with contextlib.redirect_stdout(io.StringIO()):
+        entrance = Entrance(host, token, names, tell or (lambda line: print(line, file=sys.stderr, flush=True)))
+        # viser prints a box with its address; the node says it itself.
+        with contextlib.redirect_stdout(io.StringIO()), _guarded(entrance) as guarded:
             self.server = _LocalServer(host=host, port=port, label=TITLE, verbose=False)
-        shown = "localhost" if host in ("0.0.0.0", "::") else host
-        self.address = f"http://{shown}:{self.server.get_port()}"
+        if not guarded:
+            self.server.stop()
+            raise RuntimeError("viser serves its page without asking who may come in")
+        self.address = page_address(host, self.server.get_port(), token)
+        self.watched = False
         self.server.gui.configure_theme(
             show_logo=False, show_share_button=False, brand_color=BRAND, control_width="medium"
         )
@@ -74,6 +102,8 @@ class Page:
             position=(0.0, 0.0, GRID_LIFT),
         )
         self._stereo = False
+        self.server.on_client_connect(self._count)
+        self.server.on_client_disconnect(self._count)
         self.server.on_client_connect(self._watch)
         self.look_through(Camera.framing(np.array([0.0, 0.0, 0.75]), 1.6))
 
@@ -98,6 +128,9 @@ class Page:
         self._stereo = stereo
         for client in self.server.get_clients().values():
             self._show_right_eye(client.camera)
+
+    async def _count(self, _: viser.ClientHandle) -> None:
+        self.watched = bool(self.server.get_clients())
 
     def _watch(self, client: viser.ClientHandle) -> None:
         client.camera.on_update(self._show_right_eye)
@@ -130,6 +163,33 @@ def _look(client: viser.ClientHandle, view: Camera) -> None:
         client.camera.position = view.position
         client.camera.look_at = view.look_at
         client.camera.fov = view.field_of_view
+
+
+@contextlib.contextmanager
+def _guarded(entrance: Entrance) -> Iterator[list[str]]:
+    """Let a server that starts meanwhile ask the entrance about each request, and take short messages only.
+
+    viser says itself to websockets what answers requests, and has no word for either.
+
+    Yields:
+        Addresses of servers that do.
+    """
+    serve = websockets.asyncio.server.serve
+    guarded: list[str] = []
+
+    def serve_guarded(handler: Any, host: str, port: int, *, process_request: Any = None, **options: Any) -> Any:
+        if process_request is not None:  # else it is somebody else's
+            guarded.append(f"{host}:{port}")
+            process_request = entrance.guard(process_request)
+            options |= {"max_size": LARGEST_MESSAGE, "logger": _quiet}
+        return serve(handler, host, port, process_request=process_request, **options)
+
+    with _starting:
+        websockets.asyncio.server.serve = serve_guarded  # type: ignore[assignment,misc]
+        try:
+            yield guarded
+        finally:
+            websockets.asyncio.server.serve = serve  # type: ignore[misc]
 
 
 def _check_free(host: str, port: int) -> None:

@@ -96,8 +96,10 @@ class ViewerNode(AnsweringNode):
     def __init__(self) -> None:
         super().__init__("viewer")
         self._declare_parameters()
-        self.page = Page(text(self, "host"), whole(self, "port"))
-        self.get_logger().info(f"the page is at {self.page.address}")
+        warn = self.get_logger().warning
+        self.page = Page(text(self, "host"), whole(self, "port"), texts(self, "hosts"), lambda line: warn(line))
+        # Not in the log, which others on the network hear and others on this machine may read.
+        print(f"the page is at {self.page.address}", flush=True)
         server = self.page.server
         self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._panel = Panel(
@@ -181,6 +183,8 @@ class ViewerNode(AnsweringNode):
         words, bounded = partial(declare_text, self, read_only=True), partial(declare_number, self, read_only=True)
         words("host", "127.0.0.1", "Address the page listens on; the default is this machine only")
         declare_whole(self, "port", 8080, 0, 65535, "TCP port of the page; 0 takes any free one", read_only=True)
+        proxied = "Further names of this machine that browsers come by, through a proxy say"
+        declare_texts(self, "hosts", proxied, read_only=True)
         words("fixed_frame", "world", "Frame of /tf in which everything is drawn")
         offered = "Scenes that the page offers to load: names or paths"
         declare_texts(self, "scenes", offered, _known_scenes(), read_only=True)

@@ -11,6 +11,7 @@ from fixtures.page_client import PageClient, wait_for
 from humanoid_model.errors import InputError
 from humanoid_ros.demo.headless_browser import HeadlessBrowser, find_browser
 from humanoid_ros.viewer.camera import Camera
+from humanoid_ros.viewer.entrance import page_token
 from humanoid_ros.viewer.page import Page
 
 
@@ -48,18 +49,21 @@ def test_a_browser_asks_nobody_else_for_anything(page: Page) -> None:
         browser.wait_for("document.querySelector('canvas') !== null")
         browser.wait_for_frames(5)
         asked = browser.evaluate("performance.getEntriesByType('resource').map((entry) => entry.name)")
-    foreign = [address for address in asked if not address.startswith((page.address, "blob:", "data:"))]
+    own = page.address.partition("?")[0]
+    foreign = [address for address in asked if not address.startswith((own, "blob:", "data:"))]
     assert foreign == []
 
 
 def test_nothing_beside_the_page_is_served(page: Page) -> None:
-    port = int(page.address.rsplit(":", 1)[1])
+    port, token = page.server.get_port(), page_token()
     for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/etc/passwd"):
+        path = f"/{token}{path}"
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
             connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
             answer = b""
             while part := connection.recv(65536):
                 answer += part
+        assert answer.startswith(b"HTTP/1.1 404"), path
         assert b"root:" not in answer, path
 
 
@@ -74,7 +78,7 @@ def test_camera_sees_the_whole_of_what_it_looks_at(page: Page) -> None:
 
 def test_closed_page_frees_its_port() -> None:
     page = Page(port=0)
-    port = int(page.address.rsplit(":", 1)[1])
+    port = page.server.get_port()
     page.close()
     again = Page(port=port)
     again.close()
