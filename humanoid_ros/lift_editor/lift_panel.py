@@ -44,7 +44,7 @@ class LiftCalls:
         undo: takes a step back.
         redo: does it again.
         reset: goes back to the first motion.
-        save: takes the path of the file.
+        save: takes the path of the file, and whether one that is there is replaced.
         simulate: has the whole robot play the lift.
     """
 
@@ -57,7 +57,7 @@ class LiftCalls:
     undo: Callable[[], None]
     redo: Callable[[], None]
     reset: Callable[[], None]
-    save: Callable[[str], None]
+    save: Callable[[str, bool], None]
     simulate: Callable[[], None]
 
 
@@ -93,6 +93,7 @@ class LiftPanel:
             self._plots = LimitPlots(gui, 4)
         with gui.add_folder("File and simulator"):
             self._path = gui.add_text("File", path)
+            self._overwrite = gui.add_checkbox("Overwrite", False, hint="Replace files that are there")
             self._save = gui.add_button("Save", icon=viser.Icon.DEVICE_FLOPPY)
             self._simulate = gui.add_button("Simulate", icon=viser.Icon.ROBOT)
             self._message = gui.add_html("", visible=False)
@@ -103,7 +104,7 @@ class LiftPanel:
         self._undo.on_click(lambda _: calls.undo())
         self._redo.on_click(lambda _: calls.redo())
         self._reset.on_click(lambda _: calls.reset())
-        self._save.on_click(lambda _: calls.save(self._path.value))
+        self._save.on_click(lambda _: calls.save(self._path.value, self._overwrite.value))
         self._simulate.on_click(lambda _: calls.simulate())
 
     async def _seek(self, event: viser.GuiEvent) -> None:

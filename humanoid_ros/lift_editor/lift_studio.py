@@ -7,6 +7,7 @@ import contextlib
 import queue
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -14,13 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_model.errors import HumanoidError
+from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.robot import Robot
 from humanoid_ros.lift_editor.curve_board import RIGHT, CurveBoard
 from humanoid_ros.lift_editor.lift_drawing import LiftDrawing
 from humanoid_ros.lift_editor.lift_panel import LiftCalls, LiftPanel
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.written_files import check_new, check_written
 from humanoid_studies.lifting.judgement import judge
 from humanoid_studies.lifting.lift_editing import LiftEditing
 from humanoid_studies.lifting.lift_files import write_lift, write_samples
@@ -45,11 +47,11 @@ class LiftStudio:
         page: that is drawn on.
         robot: HRP-2.
         editing: the lift, judged by the study.
-        path: file that is offered for saving.
+        path: file that is offered for saving; others on the page lie in the folders that requests may write to.
     """
 
     def __init__(self, page: Page, robot: Robot, editing: LiftEditing, path: str) -> None:
-        self._editing = editing
+        self._editing, self._own = editing, path
         self._asked: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="simulation")
         self._run: Future[LiftRun] | None = None
@@ -82,7 +84,7 @@ class LiftStudio:
         now = time.monotonic()
         with contextlib.suppress(queue.Empty):
             while True:
-                self._asked.get_nowait()()
+                self._do(self._asked.get_nowait())
         if self._changed:
             self._changed, self._edited_at = False, now
             self._show()
@@ -92,6 +94,15 @@ class LiftStudio:
         self._last = now
         self._panel.follow(self._editing.motion)
         self._hear()
+
+    def _do(self, asked: Callable[[], None]) -> None:
+        """Do what was asked for; what fails is told, and the page goes on."""
+        try:
+            asked()
+        except Exception as error:
+            if not isinstance(error, HumanoidError):
+                traceback.print_exc()
+            self._panel.say(str(error) or type(error).__name__, False)
 
     def run(self, stop: threading.Event) -> None:
         """Go on until somebody says stop."""
@@ -138,17 +149,19 @@ class LiftStudio:
         if self._share >= 1.0:
             self._share = 0.0
 
-    def _save(self, name: str) -> None:
+    def _save(self, name: str, overwrite: bool) -> None:
         """Write control points, and beside them what the replay plays."""
         lift, motion = self._editing.lift, self._editing.motion
-        path = Path(name).with_suffix(".yaml") if name.strip() else Path()
-        samples = path.with_suffix(".csv") if name.strip() else path
-        try:
-            write_lift(lift.lifter.held, motion, path)
-            write_samples(lift, motion, samples)
-        except HumanoidError as error:
-            self._panel.say(str(error), False)
-            return
+        if not Path(name.strip()).name:
+            raise InputError(f"'{name}' names no file", element="File", remedy="Give a path such as lift.yaml")
+        path = Path(name.strip()).with_suffix(".yaml")
+        samples = path.with_suffix(".csv")
+        for written in (path, samples):
+            # The command's own file is its user's choice.
+            check = check_new if name.strip() == self._own else check_written
+            check(str(written), "File", overwrite)
+        write_lift(lift.lifter.held, motion, path)
+        write_samples(lift, motion, samples)
         broken = "" if self._editing.judgement.feasible else "\nIt breaks its limits."
         self._panel.say(f"Saved: {path}\nEvery 5 ms for the replay: {samples}{broken}", not broken)
 

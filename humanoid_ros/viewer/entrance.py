@@ -34,7 +34,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 ROOT = ("", "/")
 """Paths of the address that is opened; it has the token as ``?token=``, every other path begins with it."""
 QUIET = 10.0
-"""Between two lines of the log about who was refused [s]."""
+"""Between two lines of the log [s]."""
 LONGEST = 100
 """Of what a refused one says of itself, in the log."""
 HOW = "Open the address with ?token=... that the viewer or the lift editor printed when it started.\n"
@@ -101,7 +101,7 @@ class Entrance:
                 return _response(http.HTTPStatus.NOT_FOUND, "")
             refusal = self._refusal(connection, request)
             if refusal is not None:
-                self._log(connection, refusal)
+                self.tell(f"refused a connection from {connection.remote_address[0]}: {refusal}")
                 return _response(http.HTTPStatus.FORBIDDEN, f"{refusal}.\n{HOW}")
             if path in ROOT:
                 if "Upgrade" in request.headers:
@@ -140,14 +140,15 @@ class Entrance:
         given = parse_qs(query).get("token", [""])[0] if path in ROOT else path.split("/")[1]
         return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token.encode())
 
-    def _log(self, connection: ServerConnection, why: str) -> None:
+    def tell(self, line: str) -> None:
+        """Tell the log, unless that was told of something just now; then the next line has the number."""
         now = time.monotonic()
         if now - self._told_at < QUIET:
             self._untold += 1
             return
-        more = f" ({self._untold} more since the last line)" if self._untold else ""
+        more = f" ({self._untold} more like it since the last line)" if self._untold else ""
         self._told_at, self._untold = now, 0
-        self._tell(f"refused a connection from {connection.remote_address[0]}: {why}{more}")
+        self._tell(f"{line}{more}")
 
 
 def _name(address: str) -> str:

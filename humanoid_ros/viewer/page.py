@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import viser
 import websockets.asyncio.server
 
 from humanoid_model.errors import InputError
+from humanoid_ros.viewer.browser_connection import LARGEST_MESSAGE, BrowserConnection
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.entrance import Entrance, page_address, page_token
 from humanoid_ros.viewer.lights import Lights
@@ -29,8 +31,6 @@ BRAND = (33, 92, 168)
 FLOOR_COLOUR = (226, 229, 233)
 CELL_COLOUR = (203, 207, 212)
 SECTION_COLOUR = (150, 156, 163)
-LARGEST_MESSAGE = 1 << 16
-"""Of a browser [bytes]: the longest that a person has to say is a path."""
 
 _starting = threading.Lock()
 _quiet = logging.getLogger(__name__)
@@ -167,7 +167,7 @@ def _look(client: viser.ClientHandle, view: Camera) -> None:
 
 @contextlib.contextmanager
 def _guarded(entrance: Entrance) -> Iterator[list[str]]:
-    """Let a server that starts meanwhile ask the entrance about each request, and take short messages only.
+    """Let a server that starts meanwhile ask the entrance about each request, and hear only what browsers may say.
 
     viser says itself to websockets what answers requests, and has no word for either.
 
@@ -181,7 +181,8 @@ def _guarded(entrance: Entrance) -> Iterator[list[str]]:
         if process_request is not None:  # else it is somebody else's
             guarded.append(f"{host}:{port}")
             process_request = entrance.guard(process_request)
-            options |= {"max_size": LARGEST_MESSAGE, "logger": _quiet}
+            connection = partial(BrowserConnection, entrance.tell)
+            options |= {"max_size": LARGEST_MESSAGE, "create_connection": connection, "logger": _quiet}
         return serve(handler, host, port, process_request=process_request, **options)
 
     with _starting:

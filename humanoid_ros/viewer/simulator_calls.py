@@ -16,7 +16,9 @@ from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
+from humanoid_model.errors import InputError
 from humanoid_ros.node.watched_calls import WatchedCalls
+from humanoid_ros.viewer.drawing.drawable import LARGEST, drawable
 from humanoid_ros.viewer.panels.request import LoadScene, Pause, Push, Reset, SimulatorRequest, Step
 
 
@@ -74,8 +76,18 @@ class SimulatorCalls:
 def wrench_request(
     body: str, force: tuple[float, float, float], point: np.ndarray | None, duration: float
 ) -> ApplyWrench.Request:
-    """Request for a force on a body, at a point or at its centre of mass (None)."""
+    """Request for a force on a body, at a point or at its centre of mass (None).
+
+    Raises:
+        InputError: a number is none, or more than anybody can mean.
+    """
     x, y, z = force
+    if not (drawable([*force, *(() if point is None else point)]) and 0.0 <= duration <= LARGEST):
+        raise InputError(
+            f"a force of ({x:.3g}, {y:.3g}, {z:.3g}) N for {duration:.3g} s can't act",
+            element="push",
+            remedy=f"Give numbers up to {LARGEST:.0e}, and no time before now",
+        )
     request = ApplyWrench.Request(body=body, at_point=point is not None)
     request.wrench.force = Vector3(x=x, y=y, z=z)
     if point is not None:

@@ -4,24 +4,30 @@
 from __future__ import annotations
 
 import queue
+import struct
 import time
+import traceback
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from geometry_msgs.msg import TransformStamped
 from humanoid_stack.msg import ContactForces, SimulationStatus
 from humanoid_stack.srv import GeneratePosture
+from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
+from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.camera import Camera as SceneCamera
-from humanoid_model.errors import InputError
+from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.resources import list_resources
-from humanoid_ros.messages.scene_view import read_view
+from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.parameter_declaration import (
     declare_number,
@@ -43,15 +49,17 @@ from humanoid_ros.viewer.drawing.contact_drawing import (
     ContactDrawing,
     ContactView,
 )
+from humanoid_ros.viewer.drawing.drawable import LARGEST, drawable
 from humanoid_ros.viewer.drawing.scene_drawing import SceneDrawing
 from humanoid_ros.viewer.drawing.trace_drawing import TraceDrawing
 from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
-from humanoid_ros.viewer.drawing.viewer_markers import coloured_meshes, draw_markers, trace_lines
+from humanoid_ros.viewer.drawing.viewer_markers import coloured_meshes, draw_markers, trace_lines, viewed
 from humanoid_ros.viewer.gait_studio import GaitStudio
 from humanoid_ros.viewer.handles.posture_editor import PostureEditor
 from humanoid_ros.viewer.handles.present_robot import PresentRobot
 from humanoid_ros.viewer.handles.pull_handle import PullHandle
 from humanoid_ros.viewer.handles.pulling import Pulling
+from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels.panel import Panel
@@ -81,6 +89,14 @@ LIVE_PERIOD = 1.0 / 60.0
 """Period of drawing while a mechanism is there that a person may drag [s]."""
 EARLIEST, LATEST = 0.7, 1.5
 """When a drawing follows the last one, over that period: at transforms that come, and without them."""
+UNWATCHED_PERIOD = 1.0
+"""Period of drawing and of the panel while there is no browser [s]."""
+ONCE = 60.0
+"""For so long the log isn't told again of the same fault [s]."""
+MOST_FAULTS = 100
+"""So many are remembered."""
+STAMP = struct.Struct("<iI")
+"""Of a message that begins with a header, after the four bytes that tell its encoding: seconds and nanoseconds."""
 
 
 class ViewerNode(AnsweringNode):
@@ -113,7 +129,6 @@ class ViewerNode(AnsweringNode):
         self._obstacles = SceneDrawing(server.scene, "/obstacles")
         self._contacts = ContactDrawing(server.scene, number(self, "cone_scale"), number(self, "arrow_scale"))
         self._soles = ColouredMeshDrawing(server.scene)
-        self._sole_bytes: bytes | None = None
         self._traces = TraceDrawing(server.scene)
         handle = PullHandle(server.scene)
         server.on_client_disconnect(lambda client: handle.client_left(client.client_id))
@@ -122,8 +137,10 @@ class ViewerNode(AnsweringNode):
         self._descriptions: dict[str, str] = {}
         self._tree = TransformTree(text(self, "fixed_frame"))
         self._fresh: dict[str, TransformStamped] = {}
+        self._moved = False
         self._contact_view = ContactView.empty()
         self._contact_bytes: bytes | None = None
+        self._level_ground = False
         self._floor_wanted = True
         self._status: SimulationStatus | None = None
         self._last_heard = -np.inf
@@ -131,17 +148,19 @@ class ViewerNode(AnsweringNode):
         self._view: SceneCamera | None = None
         self._drawn_at = -np.inf
         self._said = 0.0
+        self._told: dict[str, float] = {}
 
-        self.create_subscription(TFMessage, "/tf", self._on_transforms, TRANSFORMS)
-        self.create_subscription(TFMessage, "/tf_static", self._on_static_transforms, STATIC_TRANSFORMS)
-        # Contacts come as bytes: of the many that come between two drawings, one is decoded.
-        self.create_subscription(ContactForces, "contacts", self._on_contacts, NEWEST, raw=True)
-        self.create_subscription(MarkerArray, "sole_markers", self._on_soles, NEWEST, raw=True)
-        self.create_subscription(MarkerArray, "traces", self._on_traces, NEWEST)
-        self.create_subscription(MarkerArray, "scene_markers", self._on_scene, LATCHED)
-        self.create_subscription(MarkerArray, "obstacles", self._on_obstacles, LATCHED)
-        self.create_subscription(MarkerArray, "scene_view", self._on_view, LATCHED)
-        self.create_subscription(SimulationStatus, "status", self._on_status, LATCHED)
+        # What comes many times a second lies in the middleware until it is drawn.
+        self._transforms = Inbox(self, TFMessage, "/tf", TRANSFORMS, self._draw_live)
+        self._contact_inbox = Inbox(self, ContactForces, "contacts", TRANSFORMS)  # as many: the plot shows all
+        self._sole_inbox = Inbox(self, MarkerArray, "sole_markers", NEWEST)
+        self._trace_inbox = Inbox(self, MarkerArray, "traces", NEWEST)
+        self._status_inbox = Inbox(self, SimulationStatus, "status", LATCHED)
+        self._joint_inboxes: dict[str, Inbox] = {}
+        self._listen(TFMessage, "/tf_static", self._on_static_transforms, STATIC_TRANSFORMS)
+        self._listen(MarkerArray, "scene_markers", self._on_scene)
+        self._listen(MarkerArray, "obstacles", self._on_obstacles)
+        self._listen(MarkerArray, "scene_view", self._on_view)
         self._simulator = SimulatorCalls(self, self._say)
         self._pulling = Pulling(self, handle, self._robots, self._simulator)
         self._present = PresentRobot()
@@ -172,9 +191,12 @@ class ViewerNode(AnsweringNode):
             scales=(number(self, "cone_scale"), number(self, "arrow_scale")),
         )
         self._mechanisms = MechanismStudio(self, self.page, self._panel.mechanism, self._robots, self._requests.put)
-        self._timer = self.create_timer(1.0 / number(self, "rate"), self._draw_in_time)
-        self.create_timer(PANEL_PERIOD, self._refresh_panel)
-        self.create_timer(GRAPH_PERIOD, self._find_robots)
+        self._timer = self.create_timer(UNWATCHED_PERIOD, self._draw_in_time)
+        self._panel_timer = self.create_timer(UNWATCHED_PERIOD, partial(self._try, "panel", self._refresh_panel))
+        self.create_timer(GRAPH_PERIOD, partial(self._try, "robots", self._find_robots))
+        # Who comes sees the present at once.
+        came = self.create_guard_condition(self._welcome)
+        server.on_client_connect(lambda _: came.trigger())
         self._find_robots()
 
     # Parameters -----------------------------------------------------------------------------------
@@ -204,12 +226,39 @@ class ViewerNode(AnsweringNode):
 
     # Messages in ----------------------------------------------------------------------------------
 
+    def _listen(self, kind: Any, topic: str, take: Callable[[Any], None], quality: QoSProfile = LATCHED) -> None:
+        """Hear a topic; what can't be taken of it is told, and the next message is taken again."""
+        self.create_subscription(kind, topic, lambda message: self._try(topic, partial(take, message)), quality)
+
+    def _try(self, what: str, do: Callable[[], None]) -> None:
+        """Do a part of the work: where it fails that is told, once, and the other parts go on."""
+        try:
+            do()
+        except HumanoidError as error:
+            self._complain(f"{what}: {error}")
+        except Exception as error:
+            name = f"{what}: {type(error).__name__}"
+            if self._is_news(name):
+                self.get_logger().error(f"{what} can't be drawn: {traceback.format_exc()}")
+                self._say(f"{name}: {error}")
+
+    def _is_news(self, fault: str) -> bool:
+        """Whether the log wasn't told of a fault for a while."""
+        now = time.monotonic()
+        if now - self._told.get(fault, -np.inf) < ONCE:
+            return False
+        if len(self._told) >= MOST_FAULTS:
+            self._told.clear()
+        self._told[fault] = now
+        return True
+
     def _find_robots(self) -> None:
         """Listen to every `robot_description` at or below this node's namespace.
 
         A robot whose description is not published any more left the scene, if there is a simulator
         to say so; a simulator that is silent may come back with it.
         """
+        self._take_status()
         if self._simulator_is_heard():
             for topic, prefix in self._descriptions.items():
                 if prefix in self._robots and self.count_publishers(topic) == 0:
@@ -223,14 +272,15 @@ class ViewerNode(AnsweringNode):
             if name != "robot_description" or topic in self._descriptions:
                 continue
             self._descriptions[topic] = prefix
-            self.create_subscription(String, topic, partial(self._on_description, prefix), LATCHED)
+            self._listen(String, topic, partial(self._on_description, prefix))
             joints = topic.removesuffix(name) + "joint_states"
-            self.create_subscription(JointState, joints, partial(self._on_joints, prefix), NEWEST, raw=True)
+            self._joint_inboxes[prefix] = Inbox(self, JointState, joints, NEWEST)
 
     def _simulator_is_heard(self) -> bool:
         return time.monotonic() - self._last_heard <= number(self, "silence")
 
     def _on_description(self, prefix: str, message: String) -> None:
+        self._moved = True
         try:
             problems = self._robots.describe(prefix, message.data)
         except InputError as error:
@@ -245,67 +295,69 @@ class ViewerNode(AnsweringNode):
         for transform in message.transforms:
             self._fresh[transform.child_frame_id] = transform
 
-    def _on_transforms(self, message: TFMessage) -> None:
-        self._on_static_transforms(message)
-        if message.transforms:
-            stamp = message.transforms[-1].header.stamp
-            self._stamp = stamp.sec + 1e-9 * stamp.nanosec
-        # What a hand moves is drawn when it comes: of two clocks of 60 Hz, every third picture is lost.
-        if self._mechanisms.shows and time.monotonic() - self._drawn_at > EARLIEST * LIVE_PERIOD:
-            self._draw()
+    def _take_transforms(self) -> None:
+        """Take where links and bodies are by now."""
+        for raw in self._transforms.take():
+            message = deserialize_message(raw, TFMessage)
+            self._on_static_transforms(message)
+            if message.transforms:
+                self._stamp = seconds(message.transforms[-1].header.stamp)
+        fresh, self._fresh = self._fresh, {}
+        for child, stamped in fresh.items():
+            move, turn = stamped.transform.translation, stamped.transform.rotation
+            pose = np.array([move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w])
+            norm = np.linalg.norm(pose[3:]) if drawable(pose) else 0.0
+            if norm == 0.0:
+                continue
+            pose[3:] /= norm
+            self._tree.set(stamped.header.frame_id.lstrip("/"), child.lstrip("/"), pin.XYZQUATToSE3(pose))
+            self._moved = True
 
-    def _on_contacts(self, message: bytes) -> None:
-        self._contact_bytes = message
-
-    def _take_contacts(self) -> None:
-        """Decode the newest contacts for drawing and plot."""
-        if self._contact_bytes is None:
+    def _keep_contacts(self) -> None:
+        """Keep what the plot shows; the newest contacts are drawn if anybody watches."""
+        newest = None
+        for newest in self._contact_inbox.take():
+            sec, nanosec = STAMP.unpack_from(newest, 4)
+            self._panel.plot.history.append(sec + 1e-9 * nanosec, partial(_normal_forces, newest))
+        if newest is not None:
+            self._contact_bytes = newest
+        if self._contact_bytes is None or not self.page.watched:
             return
-        message = deserialize_message(self._contact_bytes, ContactForces)
-        self._contact_bytes = None
+        message, self._contact_bytes = deserialize_message(self._contact_bytes, ContactForces), None
         self._contact_view = contact_view(message)
-        stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
-        self._panel.plot.history.append(stamp, self._contact_view.normal_force_by_body())
-
-    def _on_soles(self, message: bytes) -> None:
-        self._sole_bytes = message
+        left_out = len(message.contacts) - len(self._contact_view.force)
+        if left_out:
+            self._complain(f"contacts: {left_out} have a number that is none, or beyond {LARGEST:.0e}")
+        self._contacts.update(self._contact_view)
+        self._moved = True  # what robots weigh on
 
     def _take_soles(self) -> None:
         """Decode the newest soles for drawing."""
-        if self._sole_bytes is None:
-            return
-        message = deserialize_message(self._sole_bytes, MarkerArray)
-        self._sole_bytes = None
-        try:
-            self._soles.set(coloured_meshes(message))
-        except InputError as error:
-            self._complain(f"sole_markers: {error}")
+        newest = self._sole_inbox.newest()
+        if newest is not None:
+            self._soles.set(coloured_meshes(deserialize_message(newest, MarkerArray)))
+            self._moved = True
 
-    def _on_traces(self, message: MarkerArray) -> None:
-        self._traces.set(trace_lines(message))
-
-    def _on_joints(self, prefix: str, message: bytes) -> None:
-        robot = self._robots.get(prefix)
-        if robot is not None and robot is self._robots.first:
-            self._present.joints = message
+    def _take_traces(self) -> None:
+        newest = self._trace_inbox.newest()
+        if newest is not None:
+            self._traces.set(trace_lines(deserialize_message(newest, MarkerArray)))
 
     def _on_scene(self, message: MarkerArray) -> None:
+        self._moved = True
         for problem in draw_markers(self._scene, message):
             self._complain(problem)
         if not self._robots:
             self._aimed = False  # another scene, maybe
-        self._show_grid()
+        self._level_ground = self._scene.has_level_ground(self._tree.root)
 
     def _on_obstacles(self, message: MarkerArray) -> None:
+        self._moved = True
         for problem in draw_markers(self._obstacles, message):
             self._complain(problem)
 
     def _on_view(self, message: MarkerArray) -> None:
-        try:
-            camera, lights = read_view(message)
-        except InputError as error:
-            self._complain(str(error))
-            return
+        camera, lights = viewed(message)
         self.page.lights.set(lights)
         if camera != self._view:
             self._view = camera
@@ -313,16 +365,18 @@ class ViewerNode(AnsweringNode):
 
     def _show_grid(self) -> None:
         """Show the grid on a floor at height 0, and where no scene is known, unless a mechanism would be under it."""
-        fits = len(self._scene) == 0 or self._scene.has_level_ground(self._tree.root)
-        fits = fits and not self._mechanisms.below_ground
+        fits = (len(self._scene) == 0 or self._level_ground) and not self._mechanisms.below_ground
         self.page.show_floor = self._floor_wanted and fits
 
-    def _on_status(self, message: SimulationStatus) -> None:
-        self._status = message
-        self._last_heard = time.monotonic()
+    def _take_status(self) -> None:
+        newest = self._status_inbox.newest()
+        if newest is not None:
+            self._status = deserialize_message(newest, SimulationStatus)
+            self._last_heard = time.monotonic()
 
     def _complain(self, problem: str) -> None:
-        self.get_logger().warning(problem)
+        if self._is_news(problem):
+            self.get_logger().warning(problem)
         self._say(problem)
 
     def _say(self, message: str) -> None:
@@ -336,48 +390,57 @@ class ViewerNode(AnsweringNode):
         if not self._mechanisms.shows or time.monotonic() - self._drawn_at > LATEST * LIVE_PERIOD:
             self._draw()
 
+    def _welcome(self) -> None:
+        """Draw what has waited for somebody to look at it."""
+        self._draw()
+        self._try("panel", self._refresh_panel)
+
+    def _draw_live(self) -> None:
+        """Draw what a hand moves when it comes: of two clocks of 60 Hz, every third picture is lost."""
+        if time.monotonic() - self._drawn_at > EARLIEST * LIVE_PERIOD:
+            self._draw()
+
     def _draw(self) -> None:
         # Where the last one was due: one that came late doesn't cost the next.
         self._drawn_at = max(self._drawn_at + LIVE_PERIOD, time.monotonic() - LIVE_PERIOD)
         self._answer_requests()
         self._keep_pace()
-        fresh, self._fresh = self._fresh, {}
-        for child, stamped in fresh.items():
-            move, turn = stamped.transform.translation, stamped.transform.rotation
-            pose = np.array([move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w])
-            norm = np.linalg.norm(pose[3:])
-            if not np.isfinite(norm) or norm == 0.0 or not np.isfinite(pose).all():
-                continue
-            pose[3:] /= norm
-            self._tree.set(stamped.header.frame_id.lstrip("/"), child.lstrip("/"), pin.XYZQUATToSE3(pose))
-        self._take_contacts()
+        now = time.monotonic()
         with self.page.server.atomic():
-            for robot in self._robots:
-                if fresh:
-                    robot.place(self._tree)
-                robot.draw_balance(self._contact_view)
-            self._contacts.update(self._contact_view)
-            self._scene.update(self._tree.placement)
-            self._obstacles.update(self._tree.placement)
-            self._take_soles()
-            self._soles.update(self._tree.placement)
-            self._pulling.update(self._stamp)
-            self._update_present()
-            self._editor.update(time.monotonic())
-            self._studio.update(time.monotonic())
-            self._plans.update(time.monotonic())
-            self._mechanisms.update(time.monotonic())
+            if self.page.watched:
+                self._try("/tf", self._take_transforms)
+                self._try("sole_markers", self._take_soles)
+                self._try("traces", self._take_traces)
+            self._try("contacts", self._keep_contacts)
+            if self._moved:
+                self._moved = False
+                self._place()
+            self._try("pull", partial(self._pulling.update, self._stamp))
+            self._try("robot", self._update_present)
+            self._try("posture", partial(self._editor.update, now))
+            self._try("gait", partial(self._studio.update, now))
+            self._try("plan", partial(self._plans.update, now))
+            self._try("mechanism", partial(self._mechanisms.update, now))
             self._show_grid()
         self.page.server.flush()  # else two drawings may fall into one of viser's own sixtieths of a second
         if not self._aimed:
-            self._aim()
+            self._try("view", self._aim)
+
+    def _place(self) -> None:
+        """Put everything where it is by now."""
+        for robot in self._robots:
+            self._try(f"robot {robot.prefix}", partial(robot.place, self._tree))
+            self._try(f"balance {robot.prefix}", partial(robot.draw_balance, self._contact_view))
+        self._try("scene_markers", partial(self._scene.update, self._tree.placement))
+        self._try("obstacles", partial(self._obstacles.update, self._tree.placement))
+        self._try("sole_markers", partial(self._soles.update, self._tree.placement))
 
     def _keep_pace(self) -> None:
-        """Draw as often as hands move while there is a mechanism that a person may drag."""
-        period = 1.0 / number(self, "rate")
-        period_ns = round(1e9 * (min(period, LIVE_PERIOD) if self._mechanisms.shows else period))
-        if self._timer.timer_period_ns != period_ns:
-            self._timer.timer_period_ns = period_ns
+        """Draw as often as hands move while there is a mechanism that a person may drag; seldom if nobody watches."""
+        watched, period = self.page.watched, 1.0 / number(self, "rate")
+        self._transforms.attended = live = watched and self._mechanisms.shows
+        _set_period(self._timer, (min(period, LIVE_PERIOD) if live else period) if watched else UNWATCHED_PERIOD)
+        _set_period(self._panel_timer, PANEL_PERIOD if watched else UNWATCHED_PERIOD)
 
     def _aim(self) -> None:
         """Put the camera where the scene has it.
@@ -405,6 +468,8 @@ class ViewerNode(AnsweringNode):
 
     def _look_at(self, extent: np.ndarray, part: float) -> None:
         """See a part of a box, (2, 3) lowest and highest corner [m], or what the scene's camera sees."""
+        if not drawable(extent):
+            return
         centre = extent.mean(axis=0)
         if self._view is not None:
             self.page.look_through(Camera.placed(self._view.placement, centre))
@@ -413,6 +478,9 @@ class ViewerNode(AnsweringNode):
             self.page.look_through(Camera.framing(centre, height))
 
     def _refresh_panel(self) -> None:
+        self._take_status()
+        if not self.page.watched:
+            return
         status = self._status if self._simulator_is_heard() else None
         mass = self._robots.mass
         weight = mass * number(self, "gravity") if mass > 0.0 else None
@@ -436,20 +504,23 @@ class ViewerNode(AnsweringNode):
                 request = self._requests.get_nowait()
             except queue.Empty:
                 return
-            if isinstance(request, Show):
-                self._show(request)
-            elif isinstance(request, PickLink):
-                self._pulling.pick(request.link)
-            elif isinstance(request, PostureRequest):
-                self._editor.answer(request)
-            elif isinstance(request, GaitRequest):
-                self._studio.answer(request)
-            elif isinstance(request, PlanRequest):
-                self._plans.answer(request)
-            elif isinstance(request, MechanismRequest):
-                self._mechanisms.answer(request)
-            else:
-                self._simulator.call(request)
+            self._try(type(request).__name__, partial(self._answer, request))
+
+    def _answer(self, request: Request) -> None:
+        if isinstance(request, Show):
+            self._show(request)
+        elif isinstance(request, PickLink):
+            self._pulling.pick(request.link)
+        elif isinstance(request, PostureRequest):
+            self._editor.answer(request)
+        elif isinstance(request, GaitRequest):
+            self._studio.answer(request)
+        elif isinstance(request, PlanRequest):
+            self._plans.answer(request)
+        elif isinstance(request, MechanismRequest):
+            self._mechanisms.answer(request)
+        else:
+            self._simulator.call(request)
 
     def _show(self, request: Show) -> None:
         if request.part == "forces":
@@ -465,17 +536,34 @@ class ViewerNode(AnsweringNode):
             self._show_grid()
         else:
             self._robots.show(request.part, request.visible)
+            self._moved = True
 
     def _update_present(self) -> None:
         robot = self._robots.first
         name, placements = ("", {}) if robot is None else (robot.drawing.description.name, robot.placements)
         self._present.update(name, placements, "" if self._status is None else self._status.scene)
+        newest = None if robot is None else self._joint_inboxes[robot.prefix.rstrip("/")].newest()
+        if newest is not None:
+            self._present.joints = newest
 
     def destroy_node(self) -> None:
         """Close the page and leave the graph."""
         self._mechanisms.close()
         self.page.close()
         super().destroy_node()
+
+
+def _set_period(timer: Timer, period: float) -> None:
+    """Let a timer go at a period [s] from now on."""
+    period_ns = round(1e9 * period)
+    if timer.timer_period_ns != period_ns:
+        timer.timer_period_ns = period_ns
+        timer.reset()  # else the old period is waited for once more
+
+
+def _normal_forces(raw: bytes) -> dict[str, float]:
+    """Return the normal force on each body [N] of contacts as they came."""
+    return contact_view(deserialize_message(raw, ContactForces)).normal_force_by_body()
 
 
 def _known_mechanisms() -> list[str]:

@@ -56,7 +56,7 @@ class TraceDrawing:
                 continue
             self._lines[name] = line
             segments = np.stack([line.positions[:-1], line.positions[1:]], axis=1).astype(np.float32)
-            colour = np.rint(255.0 * np.array(line.colour)).astype(np.uint8)
+            colour = np.rint(255.0 * np.clip(line.colour, 0.0, 1.0)).astype(np.uint8)
             colours = np.broadcast_to(colour, segments.shape).copy()
             if name in self._nodes:
                 self._nodes[name].points, self._nodes[name].colors = segments, colours

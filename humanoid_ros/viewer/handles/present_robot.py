@@ -14,6 +14,7 @@ from humanoid_model import ContactLocation, Robot, Scene, load_robot, load_scene
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.messages.conversions import fill_pose
 from humanoid_ros.messages.posture_messages import configuration
+from humanoid_ros.node.requested_files import check_requested
 
 
 class PresentRobot:
@@ -54,7 +55,7 @@ class PresentRobot:
         if not self.name:
             raise HumanoidError("There is no robot yet.")
         if self._robot is None or self._robot[0] != self.name:
-            self._robot = self.name, load_robot(self.name)
+            self._robot = self.name, load_robot(check_requested(self.name, "robot"))
         return self._robot[1]
 
     @property

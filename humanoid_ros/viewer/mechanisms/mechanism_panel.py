@@ -156,6 +156,7 @@ class MechanismPanel:
                 self._charts = gui.add_folder(None)
             with gui.add_folder("Record", expand_by_default=False):
                 self._csv = gui.add_text("Recording", RECORDING, hint="CSV or MCAP file")
+                self._overwrite = gui.add_checkbox("Overwrite", False, hint="Replace a recording that is there")
                 self._record = gui.add_button("Record", icon=viser.Icon.PLAYER_RECORD, color="red")
                 self._replay = gui.add_button("Replay", icon=viser.Icon.PLAYER_PLAY, color="gray")
         self._load.on_click(lambda _: send(LoadMechanism(self._path.value.strip() or self._file.value)))
@@ -170,12 +171,15 @@ class MechanismPanel:
         self._sounds.on_update(lambda event: self._by_person(event, PlaySounds(bool(event.target.value))))
         self._plot.on_update(lambda event: send(PlotOfMechanism(event.target.value)))
         self._solver.on_update(lambda event: send(ChooseSolver(event.target.value)))
-        self._record.on_click(lambda _: send(RecordMotion(not self._recording, self._csv.value)))
+        self._record.on_click(lambda _: self._send_recording())
         self._replay.on_click(lambda _: send(ReplayMotion(not self._replaying, self._csv.value)))
 
     def _by_person(self, event: viser.GuiEvent, request: MechanismRequest) -> None:
         if event.client_id is not None:
             self._send(request)
+
+    def _send_recording(self) -> None:
+        self._send(RecordMotion(not self._recording, self._csv.value, self._overwrite.value))
 
     def _send_shown(self, part: str, event: viser.GuiEvent) -> None:
         self._send(ShowOfMechanism(part, bool(event.target.value)))

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -28,14 +27,17 @@ from humanoid_kinematics.analysis.channels import read_channels
 from humanoid_kinematics.analysis.recording import Recording
 from humanoid_kinematics.solver.commands import POSITION as POSITION_ROWS
 from humanoid_model.compiling import follower
-from humanoid_model.errors import HumanoidError
+from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.loop_closure import ROWS
 from humanoid_ros.kinematics.mechanism_topics import topic_name
 from humanoid_ros.messages.conversions import fill_pose, seconds
 from humanoid_ros.node.qos import LATCHED, NEWEST
+from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.viewer.asked_goal import AskedGoal
 from humanoid_ros.viewer.camera import Camera
+from humanoid_ros.viewer.drawing.drawable import drawable
 from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
+from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.mechanisms.event_sounds import EventSounds
 from humanoid_ros.viewer.mechanisms.mechanism_calls import (
     KINEMATICS,
@@ -51,6 +53,7 @@ from humanoid_ros.viewer.mechanisms.tool_handle import ToolHandle
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels import request as wish
 from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
+from humanoid_ros.viewer.written_files import check_written
 
 PATH = "/mechanisms"
 PANEL_PERIOD, PLOT_PERIOD = 0.1, 0.2
@@ -132,8 +135,8 @@ class MechanismStudio:
         self._changes: dict[str, LinkChange] = {}
         self._changing = False
         self._name = ""
-        self._subscriptions: list[Any] = []
-        self._state: bytes | None = None
+        self._states: Inbox | None = None
+        self._phantoms: Inbox | None = None
         self._bodies: RobotDrawing | None = None
         self._framed = False
         self._drag: _Drag | None = None
@@ -144,7 +147,6 @@ class MechanismStudio:
         self._in_the_way: tuple[str, ...] = ()
         self._sounds = EventSounds(page.server)
         self._phantom: Phantom | None = None
-        self._phantom_joints: JointState | None = None
         self._browser: int | None = None
         self._group = NO_PLOT
         self._shown_at = self._plotted_at = self._drawn_at = -np.inf
@@ -171,7 +173,7 @@ class MechanismStudio:
 
     def _do(self, request: wish.MechanismRequest) -> None:
         if isinstance(request, wish.LoadMechanism):
-            self._path = request.path
+            self._path = ",".join(check_requested(part, "path") for part in request.path.split(","))
             self._panel.say(f"Loading {request.path}.")
             asked = self._calls.load(request.path, self._on_loaded)
             self._asked_at = clock.monotonic() if asked else np.inf
@@ -211,14 +213,15 @@ class MechanismStudio:
             self._mechanism.plotted = request.group != NO_PLOT
             self._panel.plot(np.zeros(0), {})
         elif isinstance(request, wish.ReadChannels):
-            self._mechanism.show_channels(read_channels(request.path) if request.path else None)
+            path = check_requested(request.path, "channels")
+            self._mechanism.show_channels(read_channels(path) if path else None)
         elif isinstance(request, wish.ChooseSolver):
             self._calls.switch("profile", request.profile, lambda _: None)
         elif isinstance(request, wish.RecordMotion):
             self._record(request)
         elif request.replaying:
-            goal = action.ReplayMotion.Goal(mechanism=self._name, path=str(Path(request.path).expanduser().resolve()))
-            self._replay.ask(goal)
+            path = check_requested(_absolute(request.path), "recording")
+            self._replay.ask(action.ReplayMotion.Goal(mechanism=self._name, path=path))
             self._panel.replaying = True
         else:
             self._replay.cancel()
@@ -288,31 +291,23 @@ class MechanismStudio:
     def _choose(self, name: str) -> None:
         for tool in [*self._handles]:
             self._set_mode(tool, FOLLOWS)
-        self._name, self._drag, self._state, self._bodies, self._framed = name, None, None, None, False
+        self._name, self._drag, self._bodies, self._framed = name, None, None, False
         # What is in the way now, and what is to be changed, is another one's.
         self._in_the_way, self._commanded_at, self._changes = (), -np.inf, {}
         shown = self._mechanism
         if self._phantom is not None:
             self._phantom.remove()
             self._phantom = None
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
-        # States come as bytes: of those that come between two drawings, one is decoded.
-        self._subscriptions = [
-            self._node.create_subscription(MechanismState, f"{name}/state", self._on_state, NEWEST, raw=True),
-            self._node.create_subscription(JointState, f"{name}/phantom", self._on_phantom, NEWEST),
-        ]
+        for inbox in filter(None, (self._states, self._phantoms)):
+            inbox.close(self._node)
+        # Of the states that come between two drawings, one is decoded.
+        self._states = Inbox(self._node, MechanismState, f"{name}/state", NEWEST)
+        self._phantoms = Inbox(self._node, JointState, f"{name}/phantom", NEWEST)
         mechanism = shown.solver.mechanism
         self._panel.set_mechanism(
             shown.joint_views(), [tool.name for tool in mechanism.tools], shown.links,
             [loop.name for loop in mechanism.loops],
         )  # fmt: skip
-
-    def _on_state(self, message: bytes) -> None:
-        self._state = message
-
-    def _on_phantom(self, message: JointState) -> None:
-        self._phantom_joints = message
 
     def _change(self) -> None:
         """Ask for the newest changes, one question at a time: a slider that is moved asks no more than is answered."""
@@ -406,8 +401,10 @@ class MechanismStudio:
         if self._page.server.get_clients():
             message = PoseStamped()
             message.header.frame_id = "world"
-            fill_pose(message.pose, self._view())
-            self._camera.publish(message)
+            view = self._view()
+            if drawable(view.homogeneous):
+                fill_pose(message.pose, view)
+                self._camera.publish(message)
 
     def _hold_loop(self, request: wish.HoldLoop) -> None:
         shown = self._mechanism
@@ -450,10 +447,10 @@ class MechanismStudio:
             return
         self._change()
         shown, robot = self._all[self._name], self._robots.get(self._name)
-        if self._state is not None:
-            state = deserialize_message(self._state, MechanismState)
+        newest = None if self._states is None else self._states.newest()
+        if newest is not None:
+            state = deserialize_message(newest, MechanismState)
             _take(shown, state)
-            self._state = None
             asked = self._drag is not None or self._handles or now - self._commanded_at < PATIENCE
             self._tell(tuple(state.in_the_way) if asked else ())
         if robot is not None:
@@ -477,8 +474,9 @@ class MechanismStudio:
             self._panel.plot(*_curves(shown.recording, PLOTS[self._group], shown.movable))
 
     def _draw_phantom(self, shown: ShownMechanism) -> None:
-        if self._phantom_joints is not None:
-            joints, self._phantom_joints = self._phantom_joints, None
+        newest = None if self._phantoms is None else self._phantoms.newest()
+        if newest is not None:
+            joints = deserialize_message(newest, JointState)
             if self._phantom is None:
                 path = f"{PATH}/{self._name}"
                 self._phantom = Phantom(self._page.server.scene, path, shown.solver.mechanism)
@@ -525,7 +523,9 @@ class MechanismStudio:
     # ---- recording ----
 
     def _record(self, request: wish.RecordMotion) -> None:
-        path = str(Path(request.path).expanduser().resolve()) if request.recording else ""
+        path = ""
+        if request.recording:
+            path = check_written(_absolute(request.path), "recording", request.overwrite)
 
         def on_answer(taken: bool) -> None:
             if taken:
@@ -543,6 +543,18 @@ class MechanismStudio:
             self._panel.say(why, False)
         else:
             self._panel.say(result.message, result.success)
+
+
+def _absolute(path: str) -> str:
+    """Return a path as the other node has to have it, which runs in another folder maybe.
+
+    Raises:
+        InputError: it can't be one.
+    """
+    try:
+        return str(Path(path.strip()).expanduser().resolve())
+    except (OSError, RuntimeError, ValueError) as error:  # too long, no such user, a null in it
+        raise InputError(f"'{path[:100]}' is no path: {error}", element="recording") from error
 
 
 def _solvers(text: str, path: str) -> dict[str, MechanismSolver]:

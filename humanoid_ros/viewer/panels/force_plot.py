@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import viser
@@ -27,30 +27,37 @@ class ForceHistory:
 
     def __init__(self, window: float) -> None:
         self.window = window
-        self._samples: deque[tuple[float, dict[str, float]]] = deque()
+        self._samples: deque[tuple[float, Mapping[str, float] | Callable[[], Mapping[str, float]]]] = deque()
 
-    def append(self, time: float, forces: Mapping[str, float]) -> None:
-        """Add the normal force of each loaded body [N] at a simulated time [s].
+    def append(self, time: float, forces: Mapping[str, float] | Callable[[], Mapping[str, float]]) -> None:
+        """Add the normal force of each loaded body [N], or what finds it, at a simulated time [s].
 
-        Time that goes backwards means that the simulation was reset: the history starts anew.
+        Time that goes backwards means that the simulation was reset: the history starts anew. Forces are found when
+        somebody looks at them.
         """
         if self._samples and time < self._samples[-1][0]:
             self._samples.clear()
         if self._samples and time - self._samples[-1][0] < self.window / SAMPLES:
             return
-        self._samples.append((time, dict(forces)))
+        self._samples.append((time, forces))
         while time - self._samples[0][0] > self.window:
             self._samples.popleft()
 
     @property
     def bodies(self) -> list[str]:
         """Bodies that carried force within the window, in alphabetic order."""
-        return sorted({body for _, forces in self._samples for body in forces})
+        return sorted({body for forces in self._forces() for body in forces})
 
     def table(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Return times (k,) and forces (k,) per body; zero where a body had no contact."""
-        times = np.array([time for time, _ in self._samples])
-        return times, {body: np.array([forces.get(body, 0.0) for _, forces in self._samples]) for body in self.bodies}
+        times, found = np.array([time for time, _ in self._samples]), self._forces()
+        return times, {body: np.array([forces.get(body, 0.0) for forces in found]) for body in self.bodies}
+
+    def _forces(self) -> list[Mapping[str, float]]:
+        for index, (time, forces) in enumerate(self._samples):
+            if callable(forces):
+                self._samples[index] = time, forces()
+        return [forces for _, forces in self._samples if not callable(forces)]
 
 
 class ForcePlot:

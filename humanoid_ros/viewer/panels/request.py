@@ -395,10 +395,12 @@ class RecordMotion:
     Attributes:
         recording: whether to begin.
         path: of the file, CSV or MCAP.
+        overwrite: whether a file that is there is replaced.
     """
 
     recording: bool
     path: str
+    overwrite: bool = False
 
 
 @dataclass(frozen=True)

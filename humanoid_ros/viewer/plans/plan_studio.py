@@ -23,11 +23,13 @@ from humanoid_stack.srv import GeneratePosture
 from rclpy.node import Node
 
 from humanoid_model import ContactLocation, Robot, Scene, load_robot
+from humanoid_model.checks import check_known
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.messages.conversions import array, duration, placement, point
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, contacts_in_order
 from humanoid_ros.node.qos import LATCHED
+from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.viewer.asked_goal import AskedGoal
 from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureView
 from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
@@ -83,7 +85,7 @@ class PlanStudio:
         self._asked = AskedGoal(
             node, (PlanContacts, "plan_contacts"), "contact_planner", self._on_feedback, self._on_end
         )
-        node.create_subscription(ContactPlan, "plan", lambda plan: self._take(plan, True), LATCHED)
+        node.create_subscription(ContactPlan, "plan", self._on_plan, LATCHED)
         self._root = self._scene.add_frame(PATH, show_axes=False)
         self._handle = GoalHandle(self._scene, send)
         self._drawing = PlanDrawing(self._scene, PATH)
@@ -154,7 +156,12 @@ class PlanStudio:
         if self._of == CENTRE:
             q = configuration(self._present.posture, robot, "posture")
             return np.array(pin.centerOfMass(robot.model, robot.model.createData(), q))
-        return np.array(self._present.placement(robot.contacts[self._of]).translation)
+        return np.array(self._present.placement(self._place_of(robot)).translation)
+
+    def _place_of(self, robot: Robot) -> ContactLocation:
+        """Return the place of the robot that is to come to the goal; another robot may be there by now."""
+        check_known(self._of, robot.contacts, "Goal of", "place of the robot")
+        return robot.contacts[self._of]
 
     def _heading(self, robot: Robot) -> float:
         q = configuration(self._present.posture, robot, "posture")
@@ -183,7 +190,7 @@ class PlanStudio:
         if self._of == CENTRE:
             goal.kind, goal.tolerance = PostureTask.CENTRE_OF_MASS, TOLERANCES[0]
         else:
-            place = robot.contacts[self._of]
+            place = self._place_of(robot)
             goal.kind, goal.link, goal.tolerance = PostureTask.POINT_AT, place.link, TOLERANCES[1]
             goal.point = point(place.placement_link_patch.translation)
         message = ContactPlanRequest(
@@ -235,38 +242,46 @@ class PlanStudio:
         )
 
     def _on_end(self, result: PlanContacts.Result | None, why: str) -> None:
+        self._panel.working = False
         message, found = why, False
         if result is not None:
             message, found = result.message, result.success
-            if result.plan.steps:
-                self._take(result.plan, found)
+            if result.plan.steps and not self._take(result.plan, found):
+                return
             if found:
                 spent = result.plan.statistics
                 message = f"{len(result.plan.steps)} stances, {spent.nodes} nodes, {spent.time:.1f} s"
-        self._panel.working = False
         self._summary = message
         self._panel.say(message, found)
 
     # Drawing --------------------------------------------------------------------------------------------------------
 
-    def _take(self, plan: ContactPlan, found: bool) -> None:
-        """Draw a plan in place of the last one, and show its last stance."""
+    def _on_plan(self, plan: ContactPlan) -> None:
+        self._take(plan, True)
+
+    def _take(self, plan: ContactPlan, found: bool) -> bool:
+        """Draw a plan in place of the last one, and show its last stance; whether it can be shown."""
         if found and self._found and plan.header.stamp == self._plan.header.stamp:
-            return  # what came as a result comes on the topic as well
+            return True  # what came as a result comes on the topic as well
         try:
-            robot = self._robot_of(plan)
+            self._show_plan(plan, found)
         except HumanoidError as error:
             self._panel.say(f"A plan can't be shown: {error}", False)
-            return
-        self._plan, self._found = plan, found
+            return False
+        return True
+
+    def _show_plan(self, plan: ContactPlan, found: bool) -> None:
+        robot = self._robot_of(plan)
         patches = {
             name: np.column_stack([place.patch, np.zeros(len(place.patch))])
             for name, place in contact_locations(plan.locations, robot, "plan.locations").items()
         }
         outlines = []
         for contact in contacts_in_order(step.stance for step in plan.steps):
+            check_known(contact.location, patches, "plan.steps.stance.contacts.location", "contact location")
             where = placement(contact.pose, "contact")
             outlines.append(np.array([where.act(corner) for corner in patches[contact.location]]))
+        self._plan, self._found = plan, found
         self._drawing.set_plan(outlines, np.array([array(step.centre_of_mass) for step in plan.steps]))
         self._panel.set_steps(len(plan.steps))
         if not self._panel.working:
@@ -275,7 +290,7 @@ class PlanStudio:
 
     def _robot_of(self, plan: ContactPlan) -> Robot:
         if self._robot is None or self._robot[0] != plan.robot:
-            robot = load_robot(plan.robot)
+            robot = load_robot(check_requested(plan.robot, "plan.robot"))
             if self._ghost is not None:
                 self._ghost.remove()
             self._robot = plan.robot, robot

@@ -61,10 +61,11 @@ def test_a_person_drags_a_point_in_a_browser(tmp_path: Path, capsys: pytest.Capt
             ends = np.array([[x, 0.0, elbow_height(angle)], [x, 0.0, elbow_height(-2.0)]])
             browser.drag(*VIEW.project(ends, width, across)[:, :2])
             browser.wait_for("document.body.innerText.includes('The robot tips backwards')")
-            browser.evaluate(
-                "[...document.querySelectorAll('button')].find(button => button.innerText == 'Save').click()"
-            )
-            browser.wait_for("document.body.innerText.includes('Saved: ')")
+            save = "[...document.querySelectorAll('button')].find(button => button.innerText == 'Save').click()"
+            browser.evaluate(save)
+            browser.wait_for("document.body.innerText.includes('is there already')")
+            browser.evaluate("document.querySelector('input[type=checkbox]').click()")
+            wait_for(lambda: browser.evaluate(f"{save}, document.body.innerText.includes('Saved: ')"), "it is saved")
     finally:
         stop.set()
         thread.join(20.0)

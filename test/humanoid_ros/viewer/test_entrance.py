@@ -22,8 +22,9 @@ from websockets.sync.client import connect
 from humanoid_model.errors import InputError
 from humanoid_ros.demo.headless_browser import HeadlessBrowser, find_browser
 from humanoid_ros.viewer import entrance
+from humanoid_ros.viewer.browser_connection import LARGEST_MESSAGE
 from humanoid_ros.viewer.entrance import VARIABLE, page_address, page_token
-from humanoid_ros.viewer.page import LARGEST_MESSAGE, Page
+from humanoid_ros.viewer.page import Page
 
 TOKEN = "a-token-of-this-test-0123"
 
