@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node list: what arguments turn into which nodes, and that the build installs their programs."""
 
+import os
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,6 +11,7 @@ import pytest
 from humanoid_model.errors import InputError
 from humanoid_ros.bringup.node_list import ARGUMENTS, list_nodes
 from humanoid_ros.controller_bridge.guard import ENCLAVE
+from humanoid_ros.viewer.entrance import VARIABLE
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,6 +25,17 @@ def test_the_stack_is_a_required_simulator_and_nodes_that_come_back():
     assert (generator.name, generator.respawn, generator.required) == ("model_generator", True, False)
     assert (planner.name, planner.respawn, planner.required) == ("contact_planner", True, False)
     assert (gaits.name, gaits.respawn, gaits.required) == ("gait_generator", True, False)
+
+
+def test_a_page_that_is_started_again_lets_the_same_browsers_in(monkeypatch):
+    """By the environment: other users read what is on a command line."""
+    monkeypatch.setenv(VARIABLE, "")
+    nodes = list_nodes("stack", {})
+    token = os.environ[VARIABLE]
+    assert len(token) == 32
+    assert token not in repr(nodes)
+    list_nodes("sim", {})
+    assert os.environ[VARIABLE] == token
 
 
 def test_arguments_reach_the_nodes():

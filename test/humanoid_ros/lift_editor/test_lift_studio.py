@@ -159,6 +159,25 @@ def test_the_edited_lift_is_saved_for_the_editor_and_the_replay(opened: Open, tm
     wait_for(lambda: "can't be written: No such file" in plain(client), "that is refused")
 
 
+def test_no_file_is_replaced_unasked_and_none_written_elsewhere(opened: Open, tmp_path: Path) -> None:
+    client, table = opened.client, tmp_path / "lift.csv"
+    table.write_text("somebody's")
+    client.set("Save", True)
+    wait_for(lambda: "lift.csv' is there already" in plain(client), "it is refused")
+    assert not (tmp_path / "lift.yaml").exists()
+    assert table.read_text() == "somebody's"
+    client.set("Overwrite", True)
+    elsewhere = Path.home() / "humanoid_stack_test" / "lift.yaml"
+    for name, why in ((str(elsewhere), "isn't in a folder that requests may write to"), ("/", "names no file")):
+        client.set("File", name)
+        client.set("Save", True)
+        wait_for(lambda why=why: why in plain(client), "it is refused")
+    client.set("File", str(tmp_path / "lift.yaml"))
+    client.set("Save", True)
+    wait_for(lambda: "Saved: " in plain(client), "it is saved")
+    assert table.read_text() != "somebody's"
+
+
 def test_the_simulator_plays_what_is_on_the_page(opened: Open) -> None:
     opened.client.set("Simulate", True)
     wait_for(lambda: "In the simulator the robot" in plain(opened.client), "it was played", 120.0)

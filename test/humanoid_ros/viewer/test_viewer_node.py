@@ -72,6 +72,8 @@ class RobotOnTopics(Node):
 
     Attributes:
         angle: Position of the waist [rad].
+        force: Of each contact [N].
+        ahead: Where links are said to be along x, beside where they are [m].
         speaking: Whether anything is published.
         asked: Requests received, in order.
     """
@@ -80,6 +82,8 @@ class RobotOnTopics(Node):
         super().__init__("robot_on_topics", context=context)
         self.angle = 0.0
         self.speaking = True
+        self.force = 24.525
+        self.ahead = 0.0
         self.asked: list[Any] = []
         self.refusal = ""
         self._description: Any = None
@@ -147,6 +151,7 @@ class RobotOnTopics(Node):
             frame.header.frame_id, frame.header.stamp = "world", now
             move, turn = frame.transform.translation, frame.transform.rotation
             move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w = pin.SE3ToXYZQUAT(placement).tolist()
+            move.x += self.ahead
             frames.transforms.append(frame)
         self._tf.publish(frames)
         contacts = ContactForces()
@@ -156,7 +161,7 @@ class RobotOnTopics(Node):
                 contact = ContactForce(body_a="post/foot", body_b="floor", friction=0.8, state=1)
                 contact.position.x, contact.position.y = x, y
                 contact.normal.z = 1.0
-                contact.force.z = 24.525
+                contact.force.z = self.force
                 contacts.contacts.append(contact)
         self._contacts.publish(contacts)
         status = SimulationStatus(scene="stand", time=time.monotonic() - self._start, real_time_factor=0.93)
@@ -229,6 +234,35 @@ def test_state_and_forces_are_told(page: PageClient) -> None:
     wait_for(lambda: lines()[-3:] == ["foot", "sum", "weight"], "forces, their sum and the weight are plotted")
     # Centre of mass by hand: 8 kg at 0, 2 kg at 0.8 m.
     wait_for_place(page, "/balance/post/com", [0, 0, 0.16])
+
+
+@pytest.mark.parametrize("number", [1e308, np.nan, -np.inf])
+def test_numbers_that_can_not_be_drawn_are_told_and_the_next_ones_are_drawn(
+    robot: RobotOnTopics, page: PageClient, number: float
+) -> None:
+    robot.force = robot.ahead = number
+    wait_for(lambda: "contacts: 4 have a number that is none, or beyond" in page.texts, "that is told")
+    time.sleep(0.3)
+    robot.force, robot.ahead = 24.525, 0.5
+    wait_for(lambda: "98.1 N of 98.1 N" in page.status, "the forces are back")
+    wait_for_place(page, "/robots/post/foot", [0.5, 0.0, 0.0])
+    wait_for_place(page, "/balance/post/com", [0.5, 0.0, 0.16])
+    wait_for_place(page, "/balance/post/pressure_mark", [0.0, 0.0, 0.004])
+    robot.ahead = 0.0
+    wait_for_place(page, "/robots/post/foot", [0.0, 0.0, 0.0])
+
+
+def test_a_push_without_end_is_refused_and_the_next_one_acts(robot: RobotOnTopics, page: PageClient) -> None:
+    robot.asked.clear()
+    page.set("Body", "trunk")
+    page.set("Duration [s]", -0.5)
+    page.set("Push", True)
+    wait_for(lambda: "for -0.5 s can&#x27;t act" in page.texts, "it is refused")
+    page.set("Duration [s]", 1e300)
+    page.set("Duration [s]", 0.15)
+    page.set("Push", True)
+    wait_for(lambda: robot.asked and robot.asked[-1].duration.nanosec == 150_000_000, "the next one acts")
+    assert len(robot.asked) == 1
 
 
 def test_buttons_call_services(robot: RobotOnTopics, page: PageClient) -> None:

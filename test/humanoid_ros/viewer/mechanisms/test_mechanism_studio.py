@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -192,6 +193,54 @@ def test_a_motion_is_recorded_and_replayed(page: PageClient, tmp_path: Path) -> 
     page.set("Replay", True)
     wait_for(lambda: abs(angle(page, "link_1") - np.radians(75.0)) < 1e-3, "the replay brings it there again")
     wait_for(lambda: "shown to its end" in page.texts, "that is told")
+
+
+@pytest.fixture
+def private() -> Iterator[Path]:
+    """A file of the user's outside the folders that requests may name files of."""
+    with tempfile.NamedTemporaryFile("w", dir=Path.home(), prefix=".humanoid_stack_test_", suffix=".yaml") as file:
+        file.write("password: hunter2\n")
+        file.flush()
+        yield Path(file.name)
+
+
+def test_files_elsewhere_are_neither_read_nor_written(page: PageClient, private: Path) -> None:
+    """Nor is anything of them told: a page of channels quoted the first line of what it couldn't use."""
+    refused = "isn&#x27;t in a folder that requests may"
+    page.set("Channels", str(private))
+    wait_for(lambda: f"{refused} name files of" in page.texts, "its channels are refused")
+    page.set("or path", str(private))
+    page.set("Load mechanism", True)
+    wait_for(lambda: "path: " in page.texts, "so is a mechanism")
+    page.set("or path", "fourbar")
+    page.set("Recording", str(private))
+    page.set("Overwrite", True)
+    page.set("Record", True)
+    wait_for(lambda: f"{refused} write to" in page.texts, "so is a recording")
+    page.set("Replay", True)
+    wait_for(lambda: f"{refused} name files of" in page.texts, "so is a replay")
+    page.set("Recording", "x\0y")
+    page.set("Replay", True)
+    wait_for(lambda: "is no path" in page.texts, "so is what is no path")
+    page.set("Overwrite", False)
+    assert "hunter2" not in page.texts
+    assert private.read_text() == "password: hunter2\n"
+
+
+def test_a_recording_is_replaced_when_that_is_asked_for_alone(page: PageClient, tmp_path: Path) -> None:
+    path = tmp_path / "motion.csv"
+    path.write_text("somebody's")
+    page.set("Recording", str(path))
+    page.set("Record", True)
+    wait_for(lambda: "is there already" in page.texts, "it is refused")
+    assert path.read_text() == "somebody's"
+    page.set("Overwrite", True)
+    page.set("Record", True)
+    wait_for(lambda: "Recorded to" in page.texts, "it is recorded to")
+    page.set("Record", True)
+    wait_for(lambda: "The recording is written" in page.texts, "it is written")
+    assert path.read_text() != "somebody's"
+    page.set("Overwrite", False)
 
 
 def test_a_file_that_can_not_be_read_is_told_and_the_last_one_stays(page: PageClient, tmp_path: Path) -> None:

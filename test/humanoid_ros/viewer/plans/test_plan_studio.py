@@ -172,6 +172,30 @@ def test_the_tree_is_drawn_as_it_grows_and_the_search_can_be_cancelled(planner: 
     wait_for(lambda: not page.controls["Plan contacts"]["disabled"], "another one may be asked for")
 
 
+def test_a_plan_of_places_that_the_robot_has_not_is_told_and_the_next_one_shown(
+    planner: Planner, page: PageClient
+) -> None:
+    """From the planner that was asked, and from somebody else; the panel may ask again."""
+    strange = some_plan()
+    strange.steps[1].stance.contacts[1].location = "third_sole"
+    planner.server.answer = PlanContacts.Result(success=True, plan=strange)
+    planner.server.press(page, "Plan contacts")
+    wait_for(lambda: "A plan can&#x27;t be shown" in page.texts and "third_sole" in page.texts, "that is told")
+    wait_for(lambda: not page.controls["Plan contacts"]["disabled"], "another one may be asked for")
+    page.set("Stance", 0)
+    strange.header.stamp.sec = 5
+    planner.plan.publish(strange)
+    wait_for(lambda: "A plan can&#x27;t be shown" in page.texts, "that is told again")
+    private = some_plan()
+    private.robot, private.header.stamp.sec = "/etc/robot.yaml", 6
+    planner.plan.publish(private)
+    wait_for(lambda: "isn&#x27;t in a folder that requests may name files of" in page.texts, "no file is opened")
+    good = some_plan()
+    good.header.stamp.sec = 8
+    planner.plan.publish(good)
+    wait_for(lambda: "2 stances" in page.texts, "the next one is shown")
+
+
 def test_plans_of_others_are_shown_and_what_goes_wrong_is_told(planner: Planner, page: PageClient) -> None:
     other = some_plan()
     other.header.stamp.sec = 7
