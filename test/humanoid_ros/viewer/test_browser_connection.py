@@ -16,14 +16,17 @@ from humanoid_ros.viewer.page import Page
 
 def test_one_browser_s_number_does_not_leave_the_others_without_a_page(page: Page) -> None:
     """The slider makes an integer of it, of 300 figures, which no message can carry to anybody."""
-    slider = page.server.gui.add_slider("Direction", 0, 355, 5, 0)
+    slider, ready = page.server.gui.add_slider("Direction", 0, 355, 5, 0), page.server.gui.add_checkbox("Ready", False)
     first = PageClient(page.address)
     first.set("Direction", 1e300)
     first.set("Direction", math.nan)
+    first.set("Ready", True)
+    wait_for(lambda: ready.value, "all that is heard")
+    second = PageClient(page.address)
+    wait_for(lambda: second.controls["Direction"]["value"] == 0, "another one finds the page as it was")
     first.set("Direction", 90)
     wait_for(lambda: slider.value == 90, "what can be used is taken, from the same browser")
-    second = PageClient(page.address)
-    wait_for(lambda: second.controls["Direction"]["value"] == 90, "another one sees it")
+    wait_for(lambda: second.controls["Direction"]["value"] == 90, "the other one sees it")
     first.close()
     second.close()
 
