@@ -11,7 +11,7 @@ import difflib
 import re
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from humanoid_ros.bringup.supervisor import Supervisor
 from humanoid_ros.client.connection import Connection
 from humanoid_ros.messages.message_log import MessageLog
 from humanoid_ros.node.run import stay_on_this_machine
+from humanoid_ros.viewer.page import PORT
 
 PAGE = Path(__file__).parents[1] / "docs" / "nodes.md"
 HEAD = """# Nodes
@@ -50,6 +51,8 @@ NODES = {
     "replay": "plays a recording once more: [recordings](recording.md).",
     "viewer": "draws what is published on a page: [the embedded view](viewer.md).",
 }
+DEFAULTS = {"port": str(PORT), "path": ""}
+"""Of parameters that are given to nodes for this page: another page may be open; a path has none."""
 PLACEHOLDERS = (
     (r"^(whole_body|right_leg|left_leg|torso|head|right_arm|left_arm)_controller/", "<limb>_controller/"),
     (r"^wrenches/\w+", "wrenches/<sensor>"),
@@ -125,8 +128,8 @@ def interfaces(connection: Connection, name: str) -> list[str]:
     )
 
 
-def parameters(connection: Connection, name: str, given: Iterable[str]) -> list[str]:
-    """Return the table of a node's parameters; those that had to be given have no default."""
+def parameters(connection: Connection, name: str, given: Mapping[str, str]) -> list[str]:
+    """Return the table of a node's parameters; of those that were given for this page the default is told with them."""
     listed = connection.call(ListParameters, f"{name}/list_parameters", ListParameters.Request()).result.names
     names = [one for one in listed if not one.startswith(NOT_OWN)]
     values = connection.call(GetParameters, f"{name}/get_parameters", GetParameters.Request(names=names)).values
@@ -134,7 +137,7 @@ def parameters(connection: Connection, name: str, given: Iterable[str]) -> list[
     told = connection.call(DescribeParameters, f"{name}/describe_parameters", asked).descriptors
     rows = []
     for parameter, value, about in zip(names, values, told, strict=True):
-        default = "" if parameter in given else default_text(parameter_value_to_python(value))
+        default = given.get(parameter, default_text(parameter_value_to_python(value)))
         ranges = [*about.floating_point_range, *about.integer_range]
         bounds = f"{ranges[0].from_value:g} to {ranges[0].to_value:g}" if ranges else kind_text(about.type)
         meaning = about.description + ("; read once" if about.read_only else "")
@@ -178,7 +181,7 @@ def describe(name: str, summary: str, folder: str) -> list[str]:
     with Supervisor(processes([entry]), output=sys.stderr) as supervisor:
         connection = Connection("", 120.0, supervisor.check)
         try:
-            own = parameters(connection, name, [key for key in given.get(name, {}) if key == "path"])
+            own = parameters(connection, name, {key: DEFAULTS[key] for key in given.get(name, {})})
             return ["", f"## {name}", "", f"It {summary}", *interfaces(connection, name), *own]
         finally:
             connection.close()

@@ -15,7 +15,7 @@ from pathlib import Path
 from humanoid_model.errors import HumanoidError
 from humanoid_model.robot import load_robot
 from humanoid_ros.lift_editor.lift_studio import LiftStudio
-from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.page import PORT, Page
 from humanoid_studies.lifting.lift_editing import LiftEditing
 from humanoid_studies.lifting.lift_files import read_lift
 from humanoid_studies.lifting.planar_lifter import PlanarLifter
@@ -89,5 +89,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a lift that the page has saved (YAML)")
     parser.add_argument("--straight", action="store_true", help="begin with straight lines, not with the optimum")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on: this machine only, unless told so")
-    parser.add_argument("--port", type=int, default=8080, help="TCP port; 0 takes any free one")
+    parser.add_argument("--port", type=int, default=PORT, help="TCP port; 0 takes any free one")
     return parser

@@ -69,7 +69,7 @@ class Inbox:
         if time.monotonic() - self._asked_at < NEWS:
             return
         self._asked_at = time.monotonic()
-        for handler in self._subscription.event_handlers:
+        for handler in self._subscription.event_handlers:  # type: ignore[attr-defined]  # a list
             handler.add_to_wait_set(_AllReady())
             handler.is_ready(_AllReady())
             news = handler.take_data()

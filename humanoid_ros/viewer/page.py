@@ -26,7 +26,8 @@ from humanoid_ros.viewer.lights import Lights
 TITLE = "humanoid_stack"
 GRID_LIFT = 1e-3
 """Height of the grid: over the top of a floor at height 0 that is drawn too [m]."""
-LAST_PORT = 65535
+PORT, LAST_PORT = 8080, 65535
+"""Where a page listens unless it is told otherwise; the last port there is."""
 BRAND = (33, 92, 168)
 FLOOR_COLOUR = (226, 229, 233)
 CELL_COLOUR = (203, 207, 212)
@@ -67,7 +68,7 @@ class Page:
     def __init__(
         self,
         host: str = "127.0.0.1",
-        port: int = 8080,
+        port: int = PORT,
         names: Iterable[str] = (),
         tell: Callable[[str], None] | None = None,
     ) -> None:

@@ -61,7 +61,7 @@ from humanoid_ros.viewer.handles.pull_handle import PullHandle
 from humanoid_ros.viewer.handles.pulling import Pulling
 from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
-from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.page import PORT, Page
 from humanoid_ros.viewer.panels.panel import Panel
 from humanoid_ros.viewer.panels.request import (
     GaitRequest,
@@ -204,7 +204,7 @@ class ViewerNode(AnsweringNode):
     def _declare_parameters(self) -> None:
         words, bounded = partial(declare_text, self, read_only=True), partial(declare_number, self, read_only=True)
         words("host", "127.0.0.1", "Address the page listens on; the default is this machine only")
-        declare_whole(self, "port", 8080, 0, 65535, "TCP port of the page; 0 takes any free one", read_only=True)
+        declare_whole(self, "port", PORT, 0, 65535, "TCP port of the page; 0 takes any free one", read_only=True)
         proxied = "Further names of this machine that browsers come by, through a proxy say"
         declare_texts(self, "hosts", proxied, read_only=True)
         words("fixed_frame", "world", "Frame of /tf in which everything is drawn")
