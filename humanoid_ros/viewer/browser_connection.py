@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
+import viser.infra
 from websockets.asyncio.server import ServerConnection
 from websockets.typing import Data
 
@@ -27,14 +27,14 @@ class BrowserConnection(ServerConnection):
     """A connection that leaves out what can't be used, and tells the log.
 
     Args:
-        tell: takes a line for the log.
+        log: takes a line for the log.
         arguments: of a connection.
         options: of a connection.
     """
 
-    def __init__(self, tell: Callable[[str], None], *arguments: Any, **options: Any) -> None:
+    def __init__(self, log: Callable[[str], None], *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._tell = tell
+        self._log = log
 
     async def recv(self, decode: bool | None = None) -> Data:  # type: ignore[override]
         """Return the next message that can be used."""
@@ -43,32 +43,30 @@ class BrowserConnection(ServerConnection):
             fault = message_fault(message)
             if fault is None:
                 return message
-            self._tell(f"left out a message of a browser: {fault}")
+            self._log(f"left out a message of a browser: {fault}")
 
 
 def message_fault(raw: Data) -> str | None:
     """Return why a message of a browser can't be used; None if it can.
 
     Args:
-        raw: as it came, msgpack.
+        raw: as it came.
     """
     try:
-        message = msgspec.msgpack.decode(b"" if isinstance(raw, str) else raw)
-    except (msgspec.DecodeError, RecursionError):
+        message = viser.infra.Message.deserialize(b"" if isinstance(raw, str) else bytes(raw))
+    except Exception:  # bytes that are nothing, another type, other fields
         return "it can't be read"
-    if not isinstance(message, dict):
-        return "it has no type"
-    kind, updates = str(message.get("type"))[:40], message.get("updates")
+    kind, said = type(message).__name__, vars(message)
     if kind.startswith("FileTransfer"):
         return "the page takes no files"
-    if kind == UPDATE and not (isinstance(updates, dict) and updates.keys() == {"value"}):
+    if kind == UPDATE and not (isinstance(said["updates"], dict) and said["updates"].keys() == {"value"}):
         return "of a control, its value alone is a browser's to say"
-    left: list[Any] = [message]
+    left: list[Any] = [said]
     while left:
         part = left.pop()
         if isinstance(part, dict):
             left += [*part, *part.values()]
-        elif isinstance(part, list):
+        elif isinstance(part, list | tuple):
             left += part
         elif isinstance(part, str | bytes):
             if len(part) > LONGEST_TEXT:

@@ -79,11 +79,11 @@ class Entrance:
         host: address that the page listens on.
         token: what who comes in has to know.
         names: further names of this machine, under which a proxy serves the page, say.
-        tell: takes a line for the log; called from the server's thread.
+        log: takes a line for the log; called from the server's thread.
     """
 
-    def __init__(self, host: str, token: str, names: Iterable[str], tell: Callable[[str], None]) -> None:
-        self._token, self._tell = token, tell
+    def __init__(self, host: str, token: str, names: Iterable[str], log: Callable[[str], None]) -> None:
+        self._token, self._log = token, log
         self._further = {name.lower() for name in names}
         self._names = {*LOOPBACK, host.lower(), *self._further} - {*EVERYWHERE}
         self._far = host.lower() not in LOOPBACK
@@ -148,7 +148,7 @@ class Entrance:
             return
         more = f" ({self._untold} more like it since the last line)" if self._untold else ""
         self._told_at, self._untold = now, 0
-        self._tell(f"{line}{more}")
+        self._log(f"{line}{more}")
 
 
 def _name(address: str) -> str:

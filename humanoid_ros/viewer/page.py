@@ -53,7 +53,7 @@ class Page:
         host: Address to listen on; the default is reachable from this machine only.
         port: TCP port; 0 takes any free one.
         names: Further names of this machine that browsers may come by.
-        tell: Takes a line for the log about who was refused; None: to the standard error.
+        log: Takes a line for the log about who was refused; None: to the standard error.
 
     Attributes:
         server: The viser server; its `scene` and `gui` are what the drawings draw on.
@@ -70,11 +70,11 @@ class Page:
         host: str = "127.0.0.1",
         port: int = PORT,
         names: Iterable[str] = (),
-        tell: Callable[[str], None] | None = None,
+        log: Callable[[str], None] | None = None,
     ) -> None:
         token = page_token()
         _check_free(host, port)
-        entrance = Entrance(host, token, names, tell or (lambda line: print(line, file=sys.stderr, flush=True)))
+        entrance = Entrance(host, token, names, log or (lambda line: print(line, file=sys.stderr, flush=True)))
         # viser prints a box with its address; the node says it itself.
         with contextlib.redirect_stdout(io.StringIO()), _guarded(entrance) as guarded:
             self.server = _LocalServer(host=host, port=port, label=TITLE, verbose=False)

@@ -43,17 +43,25 @@ def test_a_browser_sets_values_and_nothing_else_of_a_control(page: Page) -> None
     client.close()
 
 
-GOOD: dict[str, Any] = {"type": "ViewerCameraMessage", "wxyz": [1, 0.5, 0, 0], "position": (1e6, 0, -3), "far": None}
+CAMERA: dict[str, Any] = {
+    "type": "ViewerCameraMessage", "wxyz": (1, 0.5, 0, 0), "position": (1e6, 0, -3), "fov": 1.0, "near": 0.1, "far": 10,
+    "image_height": 10, "image_width": 10, "look_at": (1, 0, 0), "up_direction": (0, 0, 1),
+}  # fmt: skip
+BOX: dict[str, Any] = {"type": UPDATE, "uuid": "x"}
+FILE = {"type": "FileTransferStartUpload", "source_component_uuid": "x", "transfer_uuid": "y", "filename": "z",
+        "mime_type": "text/plain", "part_count": 1, "size_bytes": 10}  # fmt: skip
 FAULTS: dict[str, tuple[Any, str]] = {
-    "infinite": ({"type": "A", "position": [0.0, math.inf]}, "the number inf in A"),
-    "a number that is none": ({"type": "A", "deep": {"x": [[math.nan]]}}, "the number nan in A"),
-    "too large": ({"type": "A", "x": -1e300}, "-1e+300 in A, beyond 1e\\+09"),
-    "an integer": ({"type": "A", "x": 1 << 62}, "beyond"),
-    "a long key": ({"type": "A", "x" * 5000: 1}, "a text of 5000 letters in A"),
-    "a file": ({"type": "FileTransferStartUpload"}, "takes no files"),
-    "no value": ({"type": UPDATE, "updates": {}}, "its value alone"),
-    "no updates": ({"type": UPDATE, "updates": 3}, "its value alone"),
-    "no type": ([1, 2], "no type"),
+    "infinite": ({**CAMERA, "position": (0.0, math.inf, 0.0)}, "the number inf in ViewerCameraMessage"),
+    "a number that is none": ({**BOX, "updates": {"value": {"x": [[math.nan]]}}}, f"the number nan in {UPDATE}"),
+    "too large": ({**CAMERA, "fov": -1e300}, "-1e+300 in ViewerCameraMessage, beyond 1e+09"),
+    "an integer": ({**BOX, "updates": {"value": 1 << 62}}, "beyond"),
+    "a long key": ({**BOX, "updates": {"value": {"x" * 5000: 1}}}, f"a text of 5000 letters in {UPDATE}"),
+    "a file": (FILE, "takes no files"),
+    "no value": ({**BOX, "updates": {}}, "its value alone"),
+    "no updates": ({**BOX, "updates": 3}, "its value alone"),
+    "no type": ([1, 2], "it can't be read"),
+    "an unknown type": ({"type": "Nothing"}, "it can't be read"),
+    "too little": ({"type": "ViewerCameraMessage"}, "it can't be read"),
 }
 
 
@@ -62,7 +70,7 @@ def test_what_can_not_be_used_is_named(name: str) -> None:
     message, fault = FAULTS[name]
     found = message_fault(msgspec.msgpack.encode(message))
     assert found is not None
-    assert fault.replace("\\", "") in found
+    assert fault in found
 
 
 @pytest.mark.parametrize("raw", ["a text", b"", b"\xc1", b"\x91" * 60000])
@@ -71,5 +79,5 @@ def test_what_can_not_be_read_is_left_out(raw: str | bytes) -> None:
 
 
 def test_what_browsers_say_is_taken() -> None:
-    assert message_fault(msgspec.msgpack.encode(GOOD)) is None
-    assert message_fault(msgspec.msgpack.encode({"type": UPDATE, "updates": {"value": "x" * LONGEST_TEXT}})) is None
+    assert message_fault(msgspec.msgpack.encode(CAMERA)) is None
+    assert message_fault(msgspec.msgpack.encode({**BOX, "updates": {"value": "x" * LONGEST_TEXT}})) is None

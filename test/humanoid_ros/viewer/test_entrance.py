@@ -39,7 +39,7 @@ def told() -> list[str]:
 def page(monkeypatch: pytest.MonkeyPatch, told: list[str]) -> Iterator[Page]:
     monkeypatch.setenv(VARIABLE, TOKEN)
     monkeypatch.setattr(entrance, "QUIET", 0.0)
-    page = Page(port=0, names=("robots.example",), tell=told.append)
+    page = Page(port=0, names=("robots.example",), log=told.append)
     yield page
     page.close()
 
@@ -133,7 +133,7 @@ def test_a_page_for_the_network_needs_the_token_too_and_knows_where_it_was_reach
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(VARIABLE, TOKEN)
-    page = Page("0.0.0.0", 0, tell=lambda _: None)
+    page = Page("0.0.0.0", 0, log=lambda _: None)
     try:
         port = page.server.get_port()
         assert page.address == f"http://localhost:{port}/?token={TOKEN}"
