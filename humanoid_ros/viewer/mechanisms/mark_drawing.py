@@ -113,7 +113,7 @@ class _Batch:
         scales = np.maximum(np.array([mark.half_axes for mark in marks], np.float32), SMALLEST)
         colours = np.round(255.0 * self._shade * np.array([mark.colour for mark in marks])).astype(np.uint8)
         opacities = np.array([mark.opacity for mark in marks], np.float32)
-        new = positions, turns, scales, colours, opacities
+        new: tuple[np.ndarray, ...] = positions, turns, scales, colours, opacities
         node = self.node
         if node is None or len(self._sent[0]) != len(marks):
             self.remove()
