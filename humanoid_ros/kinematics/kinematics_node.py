@@ -107,7 +107,8 @@ class KinematicsNode(AnsweringNode):
         declare_number(self, "command_timeout", limits.timeout, 0.01, 10.0, "How long a velocity lasts [s]")
         declare_text(self, "profile", ROBUST, f"Solver: {', '.join(PROFILES)}")
         declare_texts(self, "open_loops", "Loops let go of; mechanism/loop where there are several mechanisms")
-        declare_text(self, "record", "", "CSV or MCAP file of the motion, not one that is there; empty: none")
+        declare_text(self, "record", "", "CSV or MCAP file of the motion; empty: none")
+        declare_flag(self, "overwrite", False, "Whether record may name a file that is there, which is replaced")
         declare_texts(self, "tools", "Links beside the file's tools with topics of their own", read_only=True)
         declare_texts(self, "devices", "Devices beside the file's, each name:kind", read_only=True)
         declare_text(self, "joystick", "spacenav", f"What axes of joy mean: {', '.join(JOY_MAPPINGS)}", read_only=True)
@@ -123,7 +124,8 @@ class KinematicsNode(AnsweringNode):
             loops = values.get("open_loops", texts(self, "open_loops"))
             self.scene.switch(values.get("profile", text(self, "profile")), [loop for loop in loops if loop])
         if "record" in values:
-            self._record(values["record"] and check_written(values["record"], "record"))
+            overwrite = values.get("overwrite", flag(self, "overwrite"))
+            self._record(values["record"] and check_written(values["record"], "record", overwrite=overwrite), overwrite)
         speeds = {name: values.get(name, number(self, name)) for name in ("linear_speed", "angular_speed")}
         timeout = values.get("command_timeout", number(self, "command_timeout"))
         for live in self.scene.mechanisms.values():
@@ -271,14 +273,14 @@ class KinematicsNode(AnsweringNode):
             moved += topics.publish(stamp, self._writer, joints=self._relay is None)
         self._tf.publish(TFMessage(transforms=moved))
 
-    def _record(self, path: str) -> None:
+    def _record(self, path: str, overwrite: bool = False) -> None:
         """Record to a file from now on, and end the one before; empty: to none."""
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.close()
         if path:
             names = {topics.name: topics.live for topics in self._topics.values()}
-            self._writer = MotionWriter(path, names)
+            self._writer = MotionWriter(path, names, overwrite=overwrite)
 
     def _end_recording(self) -> None:
         try:

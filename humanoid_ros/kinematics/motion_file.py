@@ -101,8 +101,13 @@ class MotionWriter:
         path: of the file.
     """
 
-    def __init__(self, path: str, mechanisms: Mapping[str, LiveMechanism]) -> None:
+    def __init__(self, path: str, mechanisms: Mapping[str, LiveMechanism], *, overwrite: bool = False) -> None:
         """Begin a file.
+
+        Args:
+            path: of it.
+            mechanisms: that are recorded, by name.
+            overwrite: whether one that is there is replaced.
 
         Raises:
             InputError: another ending, several mechanisms in a CSV, or a file that is there or can't be written.
@@ -112,11 +117,11 @@ class MotionWriter:
         self._log: MessageLog | None = None
         self._recording = Recording()
         if path.endswith(".mcap"):
-            self._log = MessageLog(path)
+            self._log = MessageLog(path, overwrite=overwrite)
             return
         if len(mechanisms) > 1:
             raise InputError(f"is '{path}'", element="record", remedy="Several mechanisms are recorded as .mcap only")
-        self._try(Path(path).touch, exist_ok=False)
+        self._try(Path(path).touch, exist_ok=overwrite)
 
     def add(self, name: str, joints: bytes, state: MechanismState, stamp: int) -> None:
         """Write an instant of a mechanism.

@@ -25,11 +25,12 @@ PLAIN = {
 class MessageLog:
     """Messages as they were, serialised, under the topics they belong to; RViz, PlotJuggler and Foxglove open it."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, overwrite: bool = False) -> None:
         """Begin a file.
 
         Args:
-            path: of it, which ends in ``.mcap``; none that is there.
+            path: of it, which ends in ``.mcap``.
+            overwrite: whether one that is there is replaced.
 
         Raises:
             InputError: the library ``mcap`` is missing, another ending, or the file is there or can't be written.
@@ -38,7 +39,7 @@ class MessageLog:
             raise InputError(f"is '{path}'", element="log", remedy="Give a file that ends in .mcap")
         mcap = optional_library("mcap.writer", "simulation", element="log")
         try:
-            self._file: IO[bytes] | None = open(path, "xb")  # noqa: SIM115
+            self._file: IO[bytes] | None = open(path, "wb" if overwrite else "xb")  # noqa: SIM115
         except OSError as problem:
             raise InputError(
                 f"'{path}' can't be written: {problem.strerror}", element="log", remedy="Name a file to write to"

@@ -62,6 +62,8 @@ def set_parameter(node: Any, **values: Any) -> Any:
     for name, value in values.items():
         if isinstance(value, list):
             wrapped = ParameterValue(type=ParameterType.PARAMETER_STRING_ARRAY, string_array_value=value)
+        elif isinstance(value, bool):
+            wrapped = ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=value)
         else:
             wrapped = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
         parameters.append(Parameter(name=name, value=wrapped))
@@ -354,6 +356,10 @@ def test_a_recording_replaces_nothing_and_lies_where_requests_may_write(fourbar:
                 assert not answer.successful
                 assert words in answer.reason
             assert path.read_text() == "kept"
+            assert set_parameter(fourbar, record=str(path), overwrite=True).successful
+            assert not set_parameter(fourbar, record=f"{elsewhere}/a.{ending}").successful
+            assert set_parameter(fourbar, record="", overwrite=False).successful
+            assert not path.read_bytes().startswith(b"kept")
         assert not list(Path(elsewhere).iterdir())
 
 
