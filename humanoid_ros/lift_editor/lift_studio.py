@@ -20,9 +20,9 @@ from humanoid_model.robot import Robot
 from humanoid_ros.lift_editor.curve_board import RIGHT, CurveBoard
 from humanoid_ros.lift_editor.lift_drawing import LiftDrawing
 from humanoid_ros.lift_editor.lift_panel import LiftCalls, LiftPanel
+from humanoid_ros.node.requested_files import check_written
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.written_files import check_new, check_written
 from humanoid_studies.lifting.judgement import judge
 from humanoid_studies.lifting.lift_editing import LiftEditing
 from humanoid_studies.lifting.lift_files import write_lift, write_samples
@@ -156,10 +156,12 @@ class LiftStudio:
             raise InputError(f"'{name}' names no file", element="File", remedy="Give a path such as lift.yaml")
         path = Path(name.strip()).with_suffix(".yaml")
         samples = path.with_suffix(".csv")
+        own = name.strip() == self._own  # the command's own file is its user's choice, wherever it lies
         for written in (path, samples):
-            # The command's own file is its user's choice.
-            check = check_new if name.strip() == self._own else check_written
-            check(str(written), "File", overwrite)
+            if not own:
+                check_written(str(written), "File", overwrite=overwrite)
+            elif not overwrite and written.exists():
+                raise InputError(f"'{written}' is there already", element="File", remedy="Tick Overwrite")
         write_lift(lift.lifter.held, motion, path)
         write_samples(lift, motion, samples)
         broken = "" if self._editing.judgement.feasible else "\nIt breaks its limits."

@@ -32,7 +32,7 @@ from humanoid_model.loop_closure import ROWS
 from humanoid_ros.kinematics.mechanism_topics import topic_name
 from humanoid_ros.messages.conversions import fill_pose, seconds
 from humanoid_ros.node.qos import LATCHED, NEWEST
-from humanoid_ros.node.requested_files import check_requested
+from humanoid_ros.node.requested_files import check_requested, check_written
 from humanoid_ros.viewer.asked_goal import AskedGoal
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.drawable import drawable
@@ -53,7 +53,6 @@ from humanoid_ros.viewer.mechanisms.tool_handle import ToolHandle
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels import request as wish
 from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
-from humanoid_ros.viewer.written_files import check_written
 
 PATH = "/mechanisms"
 PANEL_PERIOD, PLOT_PERIOD = 0.1, 0.2
@@ -525,7 +524,9 @@ class MechanismStudio:
     def _record(self, request: wish.RecordMotion) -> None:
         path = ""
         if request.recording:
-            path = check_written(_absolute(request.path), "recording", request.overwrite)
+            path = check_written(_absolute(request.path), "recording", overwrite=request.overwrite)
+            if request.overwrite:
+                _remove(path)
 
         def on_answer(taken: bool) -> None:
             if taken:
@@ -555,6 +556,18 @@ def _absolute(path: str) -> str:
         return str(Path(path.strip()).expanduser().resolve())
     except (OSError, RuntimeError, ValueError) as error:  # too long, no such user, a null in it
         raise InputError(f"'{path[:100]}' is no path: {error}", element="recording") from error
+
+
+def _remove(path: str) -> None:
+    """Remove a file that is to be replaced: the node that records replaces none.
+
+    Raises:
+        InputError: it can't be removed.
+    """
+    try:
+        Path(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"'{path}' can't be replaced: {error.strerror}", element="recording") from error
 
 
 def _solvers(text: str, path: str) -> dict[str, MechanismSolver]:
