@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
-from fixtures.ros_domain import claim_domain
+from fixtures.ros_domain import claim_domain, release_domain
 from fixtures.ros_processes import start_program
 from fixtures.stand_in_robot import StandInRobot
 from humanoid_stack.action import ExecuteTrajectory
@@ -241,6 +241,7 @@ class Stage:
             self.bridge.kill()
         self.robot.close()
         self.folder.cleanup()
+        release_domain(self.domain)
 
 
 class Answer:

@@ -72,7 +72,7 @@ def test_the_page_reads_them(standing: Simulation) -> None:
     np.testing.assert_allclose(meshes["soles/0"].triangles, sole.deformed_mesh()[0][sole.triangles])
     assert meshes["soles/0"].colours.shape == (len(sole.triangles), 3)
     message.markers[1].points[5].y = float("nan")
-    with pytest.raises(InputError, match="soles/1: points or colours are not finite"):
+    with pytest.raises(InputError, match="soles/1: a number is none"):
         coloured_meshes(message)
     broken = Marker(type=Marker.TRIANGLE_LIST, points=message.markers[0].points[:4])
     with pytest.raises(InputError, match="TRIANGLE_LIST of 4 points and 0 colours"):
