@@ -12,6 +12,7 @@ from ament_index_python.packages import get_package_share_directory
 
 from humanoid_model.errors import InputError
 from humanoid_model.optional_library import optional_library
+from humanoid_ros.node.requested_files import is_special
 
 CHUNK = 2**16
 """Messages that are written at once, and lost with a process that is killed [bytes]."""
@@ -39,7 +40,7 @@ class MessageLog:
             raise InputError(f"is '{path}'", element="log", remedy="Give a file that ends in .mcap")
         mcap = optional_library("mcap.writer", "simulation", element="log")
         try:
-            self._file: IO[bytes] | None = open(path, "wb" if overwrite else "xb")  # noqa: SIM115
+            self._file: IO[bytes] | None = open(path, "wb" if overwrite or is_special(path) else "xb")  # noqa: SIM115
         except OSError as problem:
             raise InputError(
                 f"'{path}' can't be written: {problem.strerror}", element="log", remedy="Name a file to write to"

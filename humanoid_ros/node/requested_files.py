@@ -52,7 +52,7 @@ def check_requested(name: str, field: str, *, written: bool = False) -> str:
     if not (lies_in(path, own) if written else is_readable(path, own)):
         problem = f"'{name}' isn't in a folder that requests may {'write to' if written else 'name files of'}"
         raise _refusal(field, problem, _remedy(own))
-    if os.path.exists(path) and not path.is_file() and not path.is_dir():
+    if is_special(path):
         raise _refusal(field, f"'{name}' is a pipe, a socket or a device", "Name a plain file")
     return name
 
@@ -109,11 +109,17 @@ def check_file_parameters(
 def next_free(path: str) -> str:
     """Return the path, or with a number before its ending where it is taken: ``run.mcap``, ``run_2.mcap``.
 
-    A node that starts again with the same parameters has nobody to ask what is to become of the file before.
+    A node that starts again with the same parameters has nobody to ask what is to become of the file before. Pipes and
+    devices hold nothing that could be lost.
     """
     whole = Path(path)
     names = itertools.chain([path], (str(whole.with_stem(f"{whole.stem}_{number}")) for number in itertools.count(2)))
-    return next(name for name in names if not os.path.lexists(name))
+    return next(name for name in names if not os.path.lexists(name) or is_special(name))
+
+
+def is_special(path: str | Path) -> bool:
+    """Whether there is a pipe, a socket or a device."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _refusal(field: str, problem: str, remedy: str) -> InputError:

@@ -123,6 +123,8 @@ def test_a_log_takes_the_next_free_name(own: Path) -> None:
     for name in names:
         assert next_free(str(own / "run.mcap")) == str(name)
         name.touch()
+    (own / "full.mcap").symlink_to("/dev/full")  # nothing there is lost
+    assert next_free(str(own / "full.mcap")) == str(own / "full.mcap")
 
 
 def test_parameters_that_are_set_later_are_requests(own: Path) -> None:
