@@ -164,6 +164,10 @@ class ProcessWorkers:
             self._tasks.put(None)
         for thread in self._threads:
             thread.join(5.0)
+        while not self._tasks.empty():  # after the threads, each of which takes one end
+            task = self._tasks.get()
+            if task is not None:
+                task.cancel()
 
     def _forget(self, task: Task) -> None:
         with self._lock:
@@ -182,13 +186,6 @@ class ProcessWorkers:
             if task is not None:
                 self._do(task)
         self._end_idle(0.0)
-        while True:
-            try:
-                task = self._tasks.get_nowait()
-            except queue.Empty:
-                return
-            if task is not None:
-                task.cancel()
 
     def _end_idle(self, idle_time: float) -> float | None:
         """End processes that have been idle for so long; return the time until the next one is, None without any."""

@@ -193,6 +193,13 @@ def test_closing_leaves_no_process(workers: ProcessWorkers) -> None:
         workers.submit("small_tasks:double", (1,), print).outcome.result(60.0)
 
 
+def test_closing_leaves_no_thread_that_waits_for_work() -> None:
+    before = threading.active_count()
+    for _ in range(5):
+        ProcessWorkers(3, "small_tasks", 600.0).close()
+    assert threading.active_count() == before
+
+
 def test_one_whose_node_is_gone_before_it_is_ready_ends_without_a_word() -> None:
     ours, theirs = Pipe()
     ours.close()
