@@ -11,10 +11,10 @@ import pinocchio as pin
 from geometry_msgs.msg import PoseStamped
 from humanoid_stack.msg import MechanismCommand, MechanismLink, MechanismTarget
 from humanoid_stack.srv import LoadMechanism, SetMechanismParameters
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rclpy.client import Client
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 
 from humanoid_kinematics import LinkChange
@@ -54,21 +54,21 @@ class MechanismCalls:
         links = [link_message(change) for change in changes]
         return self._call(self._change, SetMechanismParameters.Request(mechanism=mechanism, links=links), then)
 
-    def switch(self, parameter: str, value: str | Sequence[str], then: Callable[[bool], None]) -> None:
-        """Set a parameter of the node: solver, open loops, file to record to; `then` is told whether it took it."""
-        if isinstance(value, str):
-            set_to = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
-        else:
-            set_to = ParameterValue(type=ParameterType.PARAMETER_STRING_ARRAY, string_array_value=[*value] or [""])
+    def switch(self, then: Callable[[bool], None], **parameters: str | bool | list[str]) -> None:
+        """Set parameters of the node: solver, open loops, file to record to; `then` is told whether it took all."""
 
         def told(answer: SetParameters.Response) -> None:
-            (result,) = answer.results
-            if not result.successful:
-                self._say(result.reason, False)
-            then(result.successful)
+            refused = next((result for result in answer.results if not result.successful), None)
+            if refused is not None:
+                self._say(refused.reason, False)
+            then(refused is None)
 
-        request = SetParameters.Request(parameters=[Parameter(name=parameter, value=set_to)])
-        self._call(self._parameters, request, told)
+        # In this order: one may say how the next is meant.
+        messages = [
+            Parameter(name, value=([*value] or [""]) if isinstance(value, list) else value).to_parameter_msg()
+            for name, value in parameters.items()
+        ]
+        self._call(self._parameters, SetParameters.Request(parameters=messages), told)
 
     def command(
         self, mechanism: str, targets: Sequence[MechanismTarget] = (), joint: str = "", position: float = 0.0

@@ -215,7 +215,7 @@ class MechanismStudio:
             path = check_requested(request.path, "channels")
             self._mechanism.show_channels(read_channels(path) if path else None)
         elif isinstance(request, wish.ChooseSolver):
-            self._calls.switch("profile", request.profile, lambda _: None)
+            self._calls.switch(lambda _: None, profile=request.profile)
         elif isinstance(request, wish.RecordMotion):
             self._record(request)
         elif request.replaying:
@@ -418,7 +418,7 @@ class MechanismStudio:
             if taken:
                 self._panel.say(f"{request.loop} is {'held' if request.held else 'let go of'}.", True)
 
-        self._calls.switch("open_loops", names, on_answer)
+        self._calls.switch(on_answer, open_loops=[*names])
 
     def _tell(self, hindrances: tuple[str, ...]) -> None:
         """Say what is in the way of a command, or no longer."""
@@ -525,15 +525,13 @@ class MechanismStudio:
         path = ""
         if request.recording:
             path = check_written(_absolute(request.path), "recording", overwrite=request.overwrite)
-            if request.overwrite:
-                _remove(path)
 
         def on_answer(taken: bool) -> None:
             if taken:
                 self._panel.recording = request.recording
                 self._panel.say(f"Recorded to {path}." if path else "The recording is written.", True)
 
-        self._calls.switch("record", path, on_answer)
+        self._calls.switch(on_answer, overwrite=request.recording and request.overwrite, record=path)
 
     def _on_replay(self, feedback: action.ReplayMotion.Feedback) -> None:
         self._panel.say(f"{feedback.time:.1f} of {feedback.duration:.1f} s")
@@ -556,18 +554,6 @@ def _absolute(path: str) -> str:
         return str(Path(path.strip()).expanduser().resolve())
     except (OSError, RuntimeError, ValueError) as error:  # too long, no such user, a null in it
         raise InputError(f"'{path[:100]}' is no path: {error}", element="recording") from error
-
-
-def _remove(path: str) -> None:
-    """Remove a file that is to be replaced: the node that records replaces none.
-
-    Raises:
-        InputError: it can't be removed.
-    """
-    try:
-        Path(path).unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"'{path}' can't be replaced: {error.strerror}", element="recording") from error
 
 
 def _solvers(text: str, path: str) -> dict[str, MechanismSolver]:
