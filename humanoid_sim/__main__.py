@@ -14,7 +14,7 @@ from tqdm import tqdm
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_sim.contact.solver_file import read_solver_file
 from humanoid_sim.module import Module
-from humanoid_sim.monitoring.fall_watch import FallWatch
+from humanoid_sim.monitoring.endless_fall import EndlessFall
 from humanoid_sim.recording import PLOTS, CsvRecorder, McapRecorder, plot_log, read_log
 from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
 from humanoid_sim.scenario.describe import describe
@@ -136,7 +136,7 @@ def _run(options: argparse.Namespace) -> int:
     scenario.options = {**getattr(scenario, "options", {}), **given}
 
     simulation = make_simulation(scenario, source)
-    watch = FallWatch(simulation)
+    watch = EndlessFall(simulation)
     name = Path(options.target).stem
     beside = options.record.parent if options.record else options.csv or Path()
     with tempfile.TemporaryDirectory() as scratch:

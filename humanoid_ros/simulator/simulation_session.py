@@ -32,7 +32,7 @@ from humanoid_ros.simulator.state_request import apply_state
 from humanoid_ros.simulator.trace_markers import DrawnTrace
 from humanoid_sim import Simulation
 from humanoid_sim.errors import SimulationError
-from humanoid_sim.monitoring.fall_watch import FallWatch
+from humanoid_sim.monitoring.endless_fall import EndlessFall
 from humanoid_sim.state.simulation_state import SimulationState
 from humanoid_sim.state.state_file import read_state, write_state
 
@@ -145,7 +145,7 @@ class SimulationSession:
         for device in settings.devices:
             self.devices.couple(AttachDevice.Request(device=device, mode=AttachDevice.Request.ATTACH))
         self._unsolved = UnsolvedSteps()
-        self._falls = FallWatch(simulation)
+        self._falls = EndlessFall(simulation)
         self._kept: SimulationState | None = None
         self._trace: DrawnTrace | None = None
         self._soles = {body if several else body.split("/", 1)[1]: sole for body, sole in simulation.soles.items()}

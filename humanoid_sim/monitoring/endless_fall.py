@@ -16,7 +16,7 @@ DEPTH = 100.0
 """So far below where it began, and below all that is fixed, nothing will catch a robot any more [m]."""
 
 
-class FallWatch:
+class EndlessFall:
     """Looks for robots with a floating base that fall for ever.
 
     A robot has fallen out of its scene when it is :data:`DEPTH` below the lowest start, below the lowest point of each

@@ -11,7 +11,7 @@ from humanoid_model.errors import RobotWarning
 from humanoid_model.scene_file import load_scene
 from humanoid_sim import Simulation
 from humanoid_sim.__main__ import main
-from humanoid_sim.monitoring.fall_watch import FallWatch
+from humanoid_sim.monitoring.endless_fall import EndlessFall
 
 BODY = "<inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
 URDF = f"""<robot name="brick">
@@ -32,7 +32,7 @@ def scene(folder: Path, shape: str, bodies: str, height: float = 0.5) -> Path:
 
 def fall(simulation: Simulation) -> list[float]:
     """Heights at which the watch speaks, of a second each of eight."""
-    watch, robot = FallWatch(simulation), simulation.robots["brick"]
+    watch, robot = EndlessFall(simulation), simulation.robots["brick"]
     heights = []
     for _ in range(8):
         simulation.step(round(1.0 / simulation.dt))
@@ -51,7 +51,7 @@ def test_a_robot_without_shapes_falls_through_the_floor_and_is_warned_of(tmp_pat
     assert len(heights) == 4  # g t² / 2 is 100 m after 4.5 s
     assert max(heights) < -100.0
     simulation.reset()
-    watch = FallWatch(simulation)
+    watch = EndlessFall(simulation)
     assert watch.problem() == ""
     simulation.step(500)
     assert watch.problem().startswith("robot 'brick' has fallen to -122.")
