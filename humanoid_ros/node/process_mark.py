@@ -47,10 +47,10 @@ def mark_process(endpoint: bytes) -> None:
 
 def has_ended(endpoint: bytes) -> bool:
     """Return whether the process of an endpoint is known to have ended; false of one on another machine."""
-    folder = _folder()
-    if folder is None:
-        return False
     try:
+        folder = _folder()
+        if folder is None:
+            return False
         file = os.open(folder / endpoint[:PROCESS].hex(), os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
         return False

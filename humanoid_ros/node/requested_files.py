@@ -68,9 +68,10 @@ def check_written(name: str, field: str, *, overwrite: bool = False) -> str:
     Raises:
         InputError: as of :func:`check_requested`, or the file is there.
     """
-    if not overwrite and os.path.lexists(check_requested(name, field, written=True)):
+    path = check_requested(name, field, written=True)
+    if not overwrite and os.path.lexists(path):
         raise _refusal(field, f"'{name}' is there already", "Give another name, or remove that file first")
-    return check_requested(name, field, written=True)
+    return path
 
 
 def requested_reading(name: str, *folders: Path) -> AbstractContextManager[None]:

@@ -137,7 +137,7 @@ class Entrance:
 
     def _knows(self, target: str) -> bool:
         path, _, query = target.partition("?")
-        given = parse_qs(query).get("token", [""])[0] if path in ROOT else path.split("/")[1]
+        given = parse_qs(query).get("token", [""])[0] if path in ROOT else path.lstrip("/").split("/")[0]
         return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token.encode())
 
     def tell(self, line: str) -> None:

@@ -146,3 +146,9 @@ def ask_action(connection: Connection) -> Any:
     goal = FollowJointTrajectory.Goal()
     task = connection.start(FollowJointTrajectory, "follow", goal, lambda *_: None, lambda _: Progress(""))
     return task.result(timeout=60.0)
+
+
+def test_where_no_file_can_be_made_nothing_is_known_and_nothing_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
+    mark_process(bytes(range(16)))
+    assert not has_ended(bytes(range(16)))

@@ -91,6 +91,11 @@ def test_without_the_token_nobody_is_in(page: Page, told: list[str], token: str)
     assert b"<html" not in answer.lower()
 
 
+@pytest.mark.parametrize("target", ["*", "anything", "//", "http://elsewhere/"])
+def test_whatever_stands_for_a_path_is_answered(page: Page, target: str) -> None:
+    assert ask(page.server.get_port(), target, "localhost").startswith(b"HTTP/1.1 403")
+
+
 FOREIGN = {
     "another page": "http://evil.example",
     "another port of this machine": "http://127.0.0.1:9",
