@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 from humanoid_stack.action import ExecuteTrajectory
 from humanoid_stack.msg import WholeBodyTrajectory as WholeBodyMessage
 from rclpy.clock import Clock, ClockType
+from rclpy.publisher import Publisher
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
@@ -93,23 +95,22 @@ class BridgeMethods(Member):
             dry_run=dry_run,
             dead_man=duration(dead_man),
         )
+        alive = self._alive  # before the goal: the bridge has to have found it
+        task = self._connection.start(ExecuteTrajectory, "execute_trajectory", goal, _read, _news)
         node = self._connection.node
-        alive = node.create_publisher(UUID, "execute_trajectory/alive", SENSOR)  # before the goal: to be found in time
-        try:
-            task = self._connection.start(ExecuteTrajectory, "execute_trajectory", goal, _read, _news)
-        except BaseException:
-            node.destroy_publisher(alive)
-            raise
 
         def live() -> None:
             if task.done:
-                timer.cancel()
-                node.destroy_publisher(alive)
+                node.destroy_timer(timer)
             else:
                 alive.publish(task.goal_id)
 
         timer = node.create_timer(0.2 * (dead_man or SIGN), live, clock=Clock(clock_type=ClockType.STEADY_TIME))
         return task
+
+    @cached_property
+    def _alive(self) -> Publisher:
+        return self._connection.node.create_publisher(UUID, "execute_trajectory/alive", SENSOR)
 
 
 def _read(status: int, result: ExecuteTrajectory.Result) -> ExecuteTrajectory.Result:

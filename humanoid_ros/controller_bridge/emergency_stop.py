@@ -104,8 +104,8 @@ class EmergencyStop:
     def _on_message(self, message: Bool, info: dict[str, Any]) -> None:
         sent, pressed = int(info["source_timestamp"]), bool(message.data)
         self._heard = time.monotonic()
-        if (sent, pressed) in self._known:
-            return
+        if sent and (sent, pressed) in self._known:
+            return  # a middleware that doesn't stamp gives 0
         self._known.append((sent, pressed))
         if pressed:
             self._pressed, self._pressed_at = True, max(sent, self._pressed_at)

@@ -51,7 +51,7 @@ class CheckedMotion:
     acceleration: NDArray[np.float64]
     whole: WholeBodyTrajectory | None
 
-    def bears(self, position: float, speed: float, acceleration: float) -> bool:
+    def keeps_acceleration_bounds(self, position: float, speed: float, acceleration: float) -> bool:
         """Whether no joint accelerates beyond its bound at a place, a speed and an acceleration along the path."""
         own = self.path.trajectory.sample(position)
         asked = own.accelerations * speed**2 + own.velocities * acceleration
@@ -105,7 +105,7 @@ def check_motion(
         return checked
 
     def margin(position: float, speed: float, acceleration: float) -> float:
-        if acceleration < -timing.acceleration and not checked.bears(position, speed, acceleration):
+        if acceleration < -timing.acceleration and not checked.keeps_acceleration_bounds(position, speed, acceleration):
             return -np.inf
         return balance.margin(position, speed, acceleration)
 

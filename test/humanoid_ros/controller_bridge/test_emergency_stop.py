@@ -70,6 +70,13 @@ def test_a_release_that_was_sent_before_the_press_releases_nothing() -> None:
     assert not tell(found, (6, False))
 
 
+def test_messages_without_a_time_count_as_they_come() -> None:
+    found = stop()
+    assert tell(found, (0, True))
+    assert not tell(found, (0, False))
+    assert tell(found, (0, True))
+
+
 def test_nothing_moves_until_a_latch_or_a_heartbeat_has_come() -> None:
     for settings in ({"latched": True}, {"heartbeat": 100.0}):
         found = stop(**settings)

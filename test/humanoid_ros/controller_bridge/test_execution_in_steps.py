@@ -279,6 +279,18 @@ def test_a_stop_replaces_goals_that_lead_further(settings: BridgeSettings) -> No
         assert row[1] == pytest.approx(2.0 * (3.0 * share**2 - 2.0 * share**3), abs=5e-3), when
 
 
+def test_a_controller_that_never_gets_to_the_stop_keeps_no_motion(settings: BridgeSettings) -> None:
+    """It stands before the place where it should stop, and is waited for no longer than a clock that stands still."""
+    bench = Bench(settings, Form.GOAL, PLACES)
+    bench.run(BEGIN + 1.5)
+    bench.outputs["first"].deaf = True
+    bench.execution.stop(Trouble(Fault.CANCEL, "cancelled"))
+    bench.run(BEGIN + 20.0)
+    result = bench.execution.ended.result()
+    assert result.message.startswith("cancelled; it couldn't be stopped on the path and is held")
+    assert bench.track[-1][0] < BEGIN + 1.5 + 1.0 + settings.timing.clock
+
+
 def test_set_points_go_on_from_where_the_joints_stand_when_the_bridge_was_held_up(settings: BridgeSettings) -> None:
     bench = Bench(settings, Form.SET_POINT, first=Form.SET_POINT)
     bench.run(BEGIN + 1.5)
