@@ -165,9 +165,9 @@ class ProcessWorkers:
         for thread in self._threads:
             thread.join(5.0)
         while not self._tasks.empty():  # after the threads, each of which takes one end
-            task = self._tasks.get()
-            if task is not None:
-                task.cancel()
+            left = self._tasks.get()
+            if left is not None:
+                left.cancel()
 
     def _forget(self, task: Task) -> None:
         with self._lock:
