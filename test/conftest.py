@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The garbage collector looks at what tests make, and seldom."""
+"""The garbage collector looks at what tests make, and seldom; ROS domains are given back after each file."""
 
 import gc
+from collections.abc import Iterator
+
+import pytest
+from fixtures.ros_domain import claimed_domains, release_domain
 
 
 def pytest_collection_finish() -> None:
@@ -13,3 +17,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _give_domains_back() -> Iterator[None]:
+    """Made before all that starts programs, ended after it; a run has more files than there are domains."""
+    before = claimed_domains()
+    yield
+    for domain in claimed_domains() - before:
+        release_domain(domain)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fixtures.ros_domain import claim_domain, release_domain
+from fixtures.ros_domain import claim_domain
 from fixtures.ros_processes import start_program
 
 # Places that tests name in requests, some of which aren't there or hold no files.
@@ -241,7 +241,6 @@ def running_node(name: str, folder: Path, *arguments: str) -> Iterator[Client]:
             client.close()
             process.send_signal(signal.SIGINT)
             code = process.wait(60.0)
-    release_domain(domain)
     text = path.read_text(errors="replace")
     assert code == 0, text
     assert "Traceback" not in text, text
@@ -311,7 +310,6 @@ def start_badly(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Sequ
                 if process.poll() is None:
                     process.kill()
                     process.wait()
-        release_domain(domain)
         return {parameter: (codes[parameter], path.read_text(errors="replace")) for parameter, path in logs.items()}
 
     return start
