@@ -141,7 +141,7 @@ class ProcessRequests(ABC):
     async def _serve(self, request: Any, response: Any) -> Any:
         response.success, response.message, content = await self._answer(self.asked(request), None)
         setattr(response, self.field, content)
-        self._answered()
+        self._answering -= 1
         return response
 
     async def _execute(self, goal: ServerGoalHandle) -> Any:
@@ -152,18 +152,8 @@ class ProcessRequests(ABC):
             goal.succeed()
         else:
             goal.abort()
-        self._answered()
+        self._answering -= 1
         return self.action.Result(success=success, message=message, **{self.field: content})
-
-    def _answered(self) -> None:
-        """Note that an answer is on its way once the tasks that send it, now or next in the executor, are done."""
-        executor = self._node.executor
-        assert executor is not None
-
-        def done() -> None:
-            self._answering -= 1
-
-        executor.create_task(lambda: executor.create_task(done))
 
     def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
         task = self._goals.get(bytes(goal.goal_id.uuid))

@@ -89,7 +89,9 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
     while (not closed.done() or node.busy) and time.monotonic() < end:
         executor.wake()
         time.sleep(GLANCE)
-    executor.create_task(ended.set)  # comes after what is being sent, and ends a wait as waking alone doesn't
+    # A node isn't busy any more while its last answer still waits in the executor, which takes the newest task first:
+    # what is queued in the second round comes after it. And a task ends the executor's wait as waking alone doesn't.
+    executor.create_task(lambda: executor.create_task(ended.set))
     while spinning.is_alive():
         executor.wake()
         spinning.join(GLANCE)
