@@ -9,19 +9,22 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from xml.parsers import expat
 
 from humanoid_model.errors import InputError
+from humanoid_model.reading_folders import check_may_read
 from humanoid_model.size_bounds import check_size
 
 _Fail = Callable[[str, str], InputError]
 _NFF_SHAPE = re.compile(rb"^[ \t]*(s|c|cone|tet|oct|dod|hex)\b", re.M)
 _NFF_FINENESS = re.compile(rb"^[ \t]*tess[ \t]+([0-9]+)", re.M)
 _NFF_DEFAULT = 4
+_OBJ_MATERIALS = re.compile(rb"^[ \t]*mtllib[ \t]+(.+?)[ \t]*\r?$", re.M)
 
 
 def check_mesh_size(path: Path) -> None:
-    """Refuse a mesh file that is too large, or asks for too much, before a library reads it.
+    """Refuse a mesh that is too large, asks for too much or names files that mayn't be read, before a library reads it.
 
     Args:
         path: of a file that is there.
@@ -35,11 +38,28 @@ def check_mesh_size(path: Path) -> None:
 
     size = path.stat().st_size
     check_size(size, "bytes", fail)
+    if path.suffix.lower() == ".obj":
+        for name in _OBJ_MATERIALS.findall(path.read_bytes()):
+            check_may_read(path.parent / name.decode(errors="replace"), fail)
     counts = {".dae": _collada_instances, ".gltf": _gltf_instances, ".glb": _gltf_instances, ".nff": _nff_instances}
     if path.suffix.lower() in counts:
-        instances = counts[path.suffix.lower()](path.read_bytes(), fail)
+        content = path.read_bytes()
+        if path.suffix.lower() == ".gltf":
+            for name in _gltf_files(content, fail):
+                check_may_read(path.parent / name, fail)
+        instances = counts[path.suffix.lower()](content, fail)
         check_size(instances, "shapes", fail)
         check_size(instances * size, "bytes of a mesh with its copies", fail)
+
+
+def _gltf_files(content: bytes, fail: _Fail) -> list[str]:
+    """Return the files that a glTF text names."""
+    try:
+        document: Any = json.loads(content)
+        uris = [item.get("uri", "data:") for kind in ("buffers", "images") for item in document.get(kind, ())]
+        return [unquote(uri) for uri in uris if not uri.startswith("data:")]
+    except (ValueError, TypeError, AttributeError, RecursionError) as problem:
+        raise fail(f"mesh can't be loaded: {problem}", "Give a glTF file") from None
 
 
 def _collada_instances(text: bytes, fail: _Fail) -> int:

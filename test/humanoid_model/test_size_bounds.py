@@ -23,6 +23,7 @@ from humanoid_model.description import HeightField, Mesh
 from humanoid_model.errors import InputError
 from humanoid_model.grains import grains
 from humanoid_model.height_field import read_heights
+from humanoid_model.reading_folders import reading_only_in
 from humanoid_model.size_bounds import BOUNDS, Growth, check_size
 from humanoid_model.wrl import read_wrl
 from humanoid_sim import Simulation
@@ -219,6 +220,22 @@ def test_meshes_are_measured_before_a_library_reads_them(name: str, tmp_path: Pa
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=told):
         coal_geometry(Mesh(tmp_path / name, np.ones(3)))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("m.gltf", '{"buffers": [{"uri": "%2e./b.bin", "byteLength": 4}]}'),
+        ("m.gltf", '{"images": [{"uri": "../b.bin"}]}'),
+        ("m.obj", "mtllib ../b.bin \nv 0 0 0\n"),
+    ],
+)
+def test_what_a_mesh_names_is_confined_too(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / name).write_text(text)
+    named = r"own/\.\./b\.bin' isn't in a folder"
+    with reading_only_in([tmp_path / "own"], "Stay there"), pytest.raises(InputError, match=named):
+        coal_geometry(Mesh(tmp_path / "own" / name, np.ones(3)))
 
 
 @pytest.mark.parametrize(
