@@ -29,9 +29,11 @@ READY, FOUND = b"R", b"F"
 ENCLAVE = "/humanoid_stack/controller_bridge_guard"
 """Its part of `config/security/policy.xml`."""
 GLANCE = 0.05
-"""Between two looks for actions or answers [s]."""
+"""Between two looks for actions [s]."""
 ANSWER = 1.0
-"""How long answers are waited for [s]."""
+"""How long goals are cancelled, if there are still some [s]."""
+ROUND, ROUNDS = 0.1, 2
+"""Between two requests to cancel them [s], and how many must find none in turn."""
 PATIENCE = 20.0
 """How long a guard may take to come up [s]."""
 
@@ -134,12 +136,16 @@ def watch(watchdog: float, actions: Sequence[str]) -> None:
 
 
 def _cancel_all(node: Node, clients: Sequence[Client]) -> None:
-    """Cancel all goals of all actions; an action that isn't there has none."""
-    # A request without goal and time means all goals.
-    answers = [client.call_async(CancelGoal.Request()) for client in clients if client.service_is_ready()]
-    end = time.monotonic() + ANSWER
-    while not all(answer.done() for answer in answers) and time.monotonic() < end:
-        rclpy.spin_once(node, timeout_sec=GLANCE)
+    """Cancel all goals of all actions, until there are none: the bridge's last one may come after the first request."""
+    end, empty = time.monotonic() + ANSWER, 0
+    while empty < ROUNDS and time.monotonic() < end:
+        # A request without goal and time means all goals; an action that isn't there has none.
+        answers = [client.call_async(CancelGoal.Request()) for client in clients if client.service_is_ready()]
+        until = time.monotonic() + ROUND
+        while time.monotonic() < until:
+            rclpy.spin_once(node, timeout_sec=max(until - time.monotonic(), 0.0))
+        none = all(answer.done() and not answer.result().goals_canceling for answer in answers)
+        empty = empty + 1 if none else 0
 
 
 if __name__ == "__main__":
