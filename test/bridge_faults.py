@@ -44,8 +44,8 @@ from humanoid_ros.node.guarded_action_client import GuardedActionClient
 
 STOPPED, TOLD = 0.3, 0.5
 """Bounds: until nothing moves, and until the client is told [s]."""
-LENGTH = 6.0
-"""Of the motion [s]: from 0 to 1.8 rad, 0.3 rad/s in its middle."""
+LENGTH, SPEED = 6.0, 0.3
+"""Of the motion [s], [rad/s] in its middle: from 0 to 1.8 rad."""
 MOVING = 1.5
 """When its fault comes, from the first movement on [s]."""
 JUMP = 0.03
@@ -141,9 +141,9 @@ class Stage:
     def goal(self, **fields: Any) -> ExecuteTrajectory.Goal:
         """Both joints' way, from rest to rest; in between they are as fast as they get for most of the time."""
         times, zero = (0.0, 0.5, LENGTH - 0.5, LENGTH), [0.0, 0.0]
-        speed = [0.3, 0.3]
-        rows = [(zero, zero), ([0.075] * 2, speed), ([0.075 + 0.3 * (LENGTH - 1.0)] * 2, speed)]
-        rows.append(([0.15 + 0.3 * (LENGTH - 1.0)] * 2, zero))
+        speed = [SPEED, SPEED]
+        rows = [(zero, zero), ([0.075] * 2, speed), ([0.075 + SPEED * (LENGTH - 1.0)] * 2, speed)]
+        rows.append(([0.15 + SPEED * (LENGTH - 1.0)] * 2, zero))
         points = [
             JointTrajectoryPoint(positions=q, velocities=v, time_from_start=duration(when))
             for when, (q, v) in zip(times, rows, strict=True)
@@ -354,7 +354,8 @@ def play(stage: Stage, fault: str) -> Run:
         stage.bridge.wait(30.0)
     positions = np.array([row for _, row in stage.robot.motion])
     jump = float(np.abs(np.diff(positions, axis=0)).max()) if len(positions) > 1 else 0.0
-    if jump > JUMP * stage.patience:
+    # A busy machine holds this program up too: its controllers then go on by what they have missed.
+    if jump > JUMP * stage.patience + SPEED * stage.robot.held_up:
         run.problem = run.problem or f"a joint jumps by {jump:.2f} rad"
     left = stage.mend()
     if left:

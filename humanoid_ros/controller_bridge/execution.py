@@ -538,8 +538,11 @@ class Execution:
         error, joint = self.worst
         end = max(self._timing.end, -math.inf if self._lead is None else self._lead.end)
         measured = bool((self._measured.times(self._watched) >= end).all())
-        there = all(output.done for output in self._outputs.values()) and measured
-        patience = self._tolerances.goal_time if self._trouble is None else 0.0 if self._was_stale else TOLD
+        undone = [key for key, output in self._outputs.items() if not output.done]
+        there = not undone and measured
+        # Joints that aren't measured any more aren't waited for.
+        stopping = TOLD if undone or not self._was_stale else 0.0
+        patience = self._tolerances.goal_time if self._trouble is None else stopping
         late = clock - end > patience
         if not there and not late:
             return
@@ -549,6 +552,9 @@ class Execution:
                 place += ", its end: on the way there was no place to stand"
             if not there:
                 place += ", where its joints haven't come yet" if measured else ", where its joints aren't measured"
+            # The goal that stops one may have come too late or never: it would go on with the goal before.
+            for key in undone:
+                self._hold_one(key)
             self._end(self._trouble, place)
         elif error <= self._tolerances.goal and there:
             self._end(None, "the end is reached")

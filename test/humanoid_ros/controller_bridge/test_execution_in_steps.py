@@ -291,6 +291,21 @@ def test_a_controller_that_never_gets_to_the_stop_keeps_no_motion(settings: Brid
     assert bench.track[-1][0] < BEGIN + 1.5 + 1.0 + settings.timing.clock
 
 
+@pytest.mark.parametrize("stale", ["", "joint 'joint1' was measured long ago"])
+def test_a_controller_that_does_not_get_the_goal_that_stops_it_is_held(settings: BridgeSettings, stale: str) -> None:
+    """ros2_control refuses a goal that has ended before it came, and goes on with the one before."""
+    bench = Bench(settings, Form.GOAL, first=Form.GOAL)
+    bench.run(BEGIN + 2.0)
+    bench.outputs["second"].deaf = True
+    bench.world.words = stale
+    if not stale:
+        bench.execution.stop(Trouble(Fault.CANCEL, "cancelled"))
+    bench.run(BEGIN + 3.0)
+    assert bench.execution.ended.done()
+    assert not bench.outputs["second"].controller.moving
+    assert not hasattr(bench.outputs["first"], "held")  # it stands where the path stops
+
+
 def test_set_points_go_on_from_where_the_joints_stand_when_the_bridge_was_held_up(settings: BridgeSettings) -> None:
     bench = Bench(settings, Form.SET_POINT, first=Form.SET_POINT)
     bench.run(BEGIN + 1.5)
