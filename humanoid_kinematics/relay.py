@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from humanoid_kinematics.analysis.dexterity import following
 from humanoid_kinematics.mechanism import Mechanism
+from humanoid_kinematics.solver.assembly_modes import mode_margin
 from humanoid_kinematics.solver.commands import ToolGoal
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
 from humanoid_model import InputError
@@ -20,7 +22,10 @@ from humanoid_model.loop_closure import ROWS
 
 _STEP = 0.2
 """Drives that moved further than this since the last sample are followed in shorter steps, scaled."""
-_MAX_STEPS = 256
+_FARTHEST = 128
+"""Steps of the longest way that is followed from one sample to the next; twice as many are tried at most."""
+_FINEST = 256
+"""A step that doesn't close is tried shorter, down to this part of the longest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +118,13 @@ class Relay:
         stays, and the answer says so.
 
         Raises:
-            InputError: not as many numbers as drives, or not finite.
+            InputError: not as many numbers as drives, not finite, or drives further from the last state than one sample
+                may bring them (25.6 rad, or characteristic lengths), with their range.
         """
         target = self._numbers(positions, "positions")
         v = None if velocities is None else self._numbers(velocities, "velocities")
         tau = None if efforts is None else self._numbers(efforts, "efforts")
+        self._check_way(target)
         reason = self._go(target)
         all_v = None if v is None else self._following @ v
         all_tau = None
@@ -137,38 +144,64 @@ class Relay:
     def _go(self, target: Array) -> str | None:
         """Bring the drives to a target; why, if the loops can't be closed on the way."""
         solver = self.solver
-        begin, D = solver.q.copy(), self._following
-        start = begin.copy()
-        way = target - start[self._positions]
-        scale = solver.scale[self._columns]
-        steps = max(1, int(np.ceil(np.abs(way / scale).max() / _STEP)))
-        while True:
-            here, following_here = start, D
-            for step in range(1, steps + 1):
-                part = way / steps
-                guess = pin.integrate(solver.mechanism.model, here, following_here @ part)
-                guess[self._positions] = start[self._positions] + way * (step / steps)
-                closing = solver.close(guess, held=self.driven)
-                away = np.abs(pin.difference(solver.mechanism.model, guess, closing.q) / solver.scale).max()
-                # Closed far from where the drives led: another branch.
-                if not closing.closed or away > 0.5 * max(np.abs(part / scale).max(), 1e-3):
-                    break
-                here = closing.q
-                following_here = following(solver, self.driven)
-            else:
-                self._following = following_here
-                return None
-            solver.close(start)
-            if steps >= _MAX_STEPS:
+        begin, following_begin = solver.q.copy(), self._following
+        start, way = begin[self._positions], target - begin[self._positions]
+        size = float(np.abs(way / solver.scale[self._columns]).max())
+        longest = share = 1.0 / max(1.0, np.ceil(size / _STEP))
+        here, done = begin, 0.0
+        for _ in range(2 * _FARTHEST):
+            share = min(share, 1.0 - done)
+            last = done + share > 1.0 - 1e-9
+            drives = target if last else start + (done + share) * way
+            found = self._step(here, share * way, drives, share * size)
+            if found is not None:
+                if last:
+                    return None
+                here, done, share = found, done + share, min(2.0 * share, longest)
+            elif share <= longest / _FINEST:
                 break
-            steps *= 4
-        start[self._positions] = target
-        asked = solver.close(start, held=self.driven)
+            else:
+                share *= 0.25
+        solver.close(begin)
+        self._following = following_begin
+        posture = begin.copy()
+        posture[self._positions] = target
+        asked = solver.close(posture, held=self.driven)
         if asked.closed:
             solver.close(begin)
             return "the loops close there, but not on the way: in another assembly mode"
         gaps = ", ".join(f"{name} by {d:.3g} m, {a:.3g} rad" for name, (d, a) in asked.gaps.items())
         return f"loops stay open: {gaps}"
+
+    def _step(self, here: Array, part: Array, drives: Array, size: float) -> Array | None:
+        """Go on from a closed configuration by a part of the way; None if that leads elsewhere than the drives did."""
+        solver, model = self.solver, self.solver.mechanism.model
+        guess = pin.integrate(model, here, self._following @ part)
+        guess[self._positions] = drives
+        before = np.delete(solver.scaled_loop_jacobian(), self._columns, axis=1)
+        closing = solver.close(guess, held=self.driven)
+        if not closing.closed:
+            return None
+        away = np.abs(pin.difference(model, guess, closing.q) / solver.scale).max()
+        after = np.delete(solver.scaled_loop_jacobian(), self._columns, axis=1)
+        # Closed far from where the drives led, or beyond a singularity: another branch.
+        if away <= 0.5 * max(size, 1e-3) and mode_margin(before, after, solver.options.rank) > 0.0:
+            with contextlib.suppress(InputError):  # a singularity: nothing says which way it goes on
+                self._following = following(solver, self.driven)
+                return closing.q
+        solver.close(here)
+        return None
+
+    def _check_way(self, target: Array) -> None:
+        """Refuse drives that are further away than one sample may bring them."""
+        here, reach = self.solver.q[self._positions], _FARTHEST * _STEP * self.solver.scale[self._columns]
+        for joint, position, now, most in zip(self.driven, target, here, reach, strict=True):
+            if not abs(position - now) <= most:
+                raise InputError(
+                    f"is {position:g}, {abs(position - now):g} from where it was last",
+                    element=f"position of '{joint}'",
+                    remedy=f"Give {now - most:.6g} to {now + most:.6g}, or begin anew where the drives are",
+                )  # fmt: skip
 
     def _numbers(self, values: ArrayLike, what: str) -> Array:
         numbers = np.asarray(values, float)

@@ -101,3 +101,24 @@ def assembly_modes(
     solver.close(before)
     solver.closing = closing
     return tuple(modes)
+
+
+def mode_margin(before: Array, after: Array, rank: float) -> float:
+    """Measure how far a configuration is from the end of an assembly mode that one nearby is in.
+
+    Args:
+        before: (m, k) derivative of the loops' gaps by the joints that aren't driven, scaled, at the one nearby.
+        after: (m, k) the same at the configuration.
+        rank: singular values below this part of the largest are 0.
+
+    Returns:
+        The smallest singular value of ``after`` over the largest of ``before``, in the directions in which ``before``
+        has any; negative beyond a singularity, where the mode has ended; infinite without loops.
+    """
+    U, sigma, Vt = np.linalg.svd(before, full_matrices=False)
+    count = int(np.sum(sigma > rank * sigma.max(initial=0.0)))
+    if not count:
+        return np.inf
+    M = U[:, :count].T @ after @ Vt[:count].T
+    sign, _ = np.linalg.slogdet(M)
+    return float(sign * np.linalg.svd(M, compute_uv=False)[-1] / sigma[0])

@@ -48,6 +48,35 @@ def test_drives_that_jump_are_followed_in_the_same_assembly_mode():
         np.testing.assert_allclose(relay.solver.placement("frame_103").translation / MM, delta_plate(angles), atol=1e-5)
 
 
+def passive_orientation(relay):
+    """Sign of the determinant of the loops over the passive joints: changes where the assembly mode does."""
+    passive = np.delete(relay.solver.scaled_loop_jacobian(), relay._columns, axis=1)
+    return np.linalg.slogdet(passive)[0]
+
+
+def test_drives_that_wander_out_of_reach_never_change_the_assembly_mode():
+    relay = Relay(load_mechanism("syntaxeur_delta"), MOTORS)
+    mode, rng, refused = passive_orientation(relay), np.random.default_rng(3), 0
+    for _ in range(150):
+        before = relay.solver.q.copy()
+        state = relay.update(before[[0, 5, 10]] + rng.uniform(-0.5, 0.5, 3))
+        if not state.closed:
+            refused += 1
+            np.testing.assert_array_equal(relay.solver.q, before)
+        assert passive_orientation(relay) == mode
+    assert 0 < refused < 150
+
+
+def test_a_drive_further_than_one_sample_may_bring_it_is_refused_with_its_range():
+    relay = Relay(load_mechanism("fourbar"))
+    before = relay.solver.q.copy()
+    for far in (1e4, -1e100):
+        with pytest.raises(InputError, match=r"position of 'joint_1': is .*Give -24.5527 to 26.6473"):
+            relay.update([far])
+        np.testing.assert_array_equal(relay.solver.q, before)
+    assert relay.update([26.0]).closed  # four turns
+
+
 def test_velocities_are_the_derivative_of_the_positions():
     relay = Relay(load_mechanism("cross"), SLIDERS)
     start, speed, h = relay.solver.q[[0, 5, 10]].copy(), np.array([0.1, -0.2, 0.05]), 1e-5
