@@ -14,6 +14,7 @@ from humanoid_kinematics.live.joint_path import JointPath
 from humanoid_kinematics.live.live_state import LiveState, rank_of
 from humanoid_kinematics.live.newest_commands import LiveCommand, LiveLimits, NewestCommands, coordinate
 from humanoid_kinematics.mechanism import Mechanism
+from humanoid_kinematics.solver.assembly_modes import mode_margin
 from humanoid_kinematics.solver.commands import JointGoal, ToolGoal, ToolMotion
 from humanoid_kinematics.solver.mechanism_solver import Closing, MechanismSolver, SolverOptions
 from humanoid_kinematics.solver.thesis_solver import ThesisSolver
@@ -26,6 +27,9 @@ ROBUST, THESIS = "robust", "thesis"
 PROFILES = (ROBUST, THESIS)
 _REMEMBERED = 1.0
 """What was in the way of a position that was given up is told for so long [s]."""
+_SINGULAR = 0.01
+"""Joints come no nearer to the end of the assembly mode than this, so that they find back; as of ``mode_margin``."""
+_MODE_ENDS = "end of the assembly mode"
 _STILL = 1e-9
 """Joints slower than this stand still [rad/s, m/s]."""
 
@@ -34,7 +38,8 @@ class LiveMechanism:
     """A mechanism that follows the newest command for each tool and joint.
 
     While a tool is commanded (inverse operation), joints that aren't commanded follow. While only joints are (direct
-    operation), driven joints that aren't commanded stay where they are, and tools follow.
+    operation), driven joints that aren't commanded stay where they are, and tools follow. Joints never lead through a
+    singularity into another assembly mode: there they stop, and ``in_the_way`` says so. A tool may be brought through.
 
     Attributes:
         solver: keeps the loops closed in the profile ``robust``, and measures in both.
@@ -60,7 +65,7 @@ class LiveMechanism:
         self._thesis: ThesisSolver | None = None
         self._rows: dict[str, tuple[str, ...]] = {}
         self._v = np.zeros(mechanism.model.nv)
-        self._status = "idle"
+        self._status, self._mode_ends = "idle", False
         self._solve_time = self._cycle_time = 0.0
         self._hindered: tuple[tuple[str, ...], float] = ((), -np.inf)
 
@@ -143,22 +148,25 @@ class LiveMechanism:
 
     def _step(self, dt: float) -> None:
         before = self.solver.q.copy()
+        self._mode_ends = False
         tools, joints = self.commands.step(dt)
         self._rows = {command.tool: command.rows for command in tools}
         start = clock.perf_counter()
         if self._thesis is not None:
             self._status = self._thesis_tick(tools, joints)
-        elif tools or joints:
+        elif tools:
             self._status = self.solver.command(*tools, *joints).status
+        elif joints:
+            self._status = self._joint_tick(joints)
         else:
-            self._status = "idle"
+            self._status, self._mode_ends = "idle", False
         self._solve_time += clock.perf_counter() - start
         self._v = pin.difference(self.mechanism.model, before, self.solver.q) / dt
         still = bool(np.abs(self._v).max(initial=0.0) < _STILL)
         if self.commands.slowed and self._status in ("reached", "nearest") and not still:
             self._status = "moving"  # a place on the way is reached
         if self.commands.forget_met(self._status, still) and self._thesis is None:
-            self._hindered = self.solver.in_the_way(), self.time
+            self._hindered = self._ways(), self.time
 
     def place(self, q: ArrayLike, dt: float) -> float:
         """Go to a configuration, loops closed by the shortest way from it; their largest gap before [m or rad].
@@ -341,6 +349,26 @@ class LiveMechanism:
 
     # ---- commands as arrays ----
 
+    def _joint_tick(self, goals: list[JointGoal]) -> str:
+        """Bring joints on, unless that leads beyond the end of the assembly mode."""
+        solver, robot = self.solver, self.mechanism.robot
+        begin, J = solver.q.copy(), solver.scaled_loop_jacobian()
+        held = {robot.index_v(goal.joint) for goal in goals}
+        held |= {robot.index_v(joint) for joint in solver.locked}
+        passive = [k for k in range(J.shape[1]) if k not in held]
+        threshold = solver.options.rank
+        status = solver.command(*goals).status
+        before = J[:, passive]
+        after = solver.scaled_loop_jacobian()[:, passive]
+        margin = mode_margin(before, after, threshold)
+        if margin < _SINGULAR and margin < mode_margin(before, before, threshold):
+            # Goals that can't be met together leave passive joints no say, and a singular start any.
+            if rank_of(_singular_values(before), threshold) == rank_of(_singular_values(J), threshold):
+                solver.close(begin)
+                self._mode_ends = True
+                return "stuck"
+        return status
+
     def _thesis_tick(self, tools: list[ToolGoal | ToolMotion], joints: list[JointGoal]) -> str:
         """Take one cycle of the thesis' solver: joints are set, then loops and tools are resolved together."""
         thesis = self._thesis
@@ -367,9 +395,12 @@ class LiveMechanism:
         if self._thesis is not None:
             return ()
         if self._status != "idle":
-            return self.solver.in_the_way()
+            return self._ways()
         names, since = self._hindered
         return names if self.time - since < _REMEMBERED else ()
+
+    def _ways(self) -> tuple[str, ...]:
+        return (_MODE_ENDS,) if self._mode_ends else self.solver.in_the_way()
 
     def _augmented(self, J: Array) -> tuple[Array, float]:
         """Augmented Jacobian of loops and commanded tools as the profile scales it, and its rank's threshold."""

@@ -266,3 +266,39 @@ def test_what_kept_a_position_from_being_reached_is_told_for_a_second():
     assert (live.state().status, live.state().in_the_way) == ("idle", ("lock of joint_1",))
     run(live, 1.0)
     assert live.state().in_the_way == ()
+
+
+@pytest.mark.parametrize("name", ["fourbar", "gough"])
+def test_joints_that_are_sent_out_of_reach_come_back_in_the_same_assembly_mode(name):
+    mechanism = load_mechanism(name)
+    if name == "fourbar":  # its rocker has an end; where the crank drives, there is none
+        mechanism = dataclasses.replace(mechanism, driven=("joint_3",))
+    live, rng = LiveMechanism(mechanism), np.random.default_rng(1)
+    begin, ended = live.q, 0
+    drives = {joint: turned(live, joint) for joint in mechanism.driven}
+    for _ in range(6):
+        ended += not_all_reached(live, {joint: at + rng.uniform(-1.5, 1.5) for joint, at in drives.items()})
+        assert not not_all_reached(live, drives)
+        np.testing.assert_allclose(pin.difference(mechanism.model, begin, live.q), 0.0, atol=1e-5)
+    assert ended > 1
+
+
+def not_all_reached(live, goals):
+    """Send joints somewhere; whether the assembly mode ended on the way."""
+    live.give(*(JointGoal(joint, position) for joint, position in goals.items()))
+    ways = set()
+    for _ in range(100):
+        live.tick(0.02, 4)
+        ways |= {*live.state().in_the_way}
+    live.tick(1.1)  # what was in the way is forgotten
+    return "end of the assembly mode" in ways
+
+
+def test_a_tool_is_brought_through_the_end_of_an_assembly_mode():
+    live = LiveMechanism(dataclasses.replace(load_mechanism("fourbar"), driven=("joint_3",)))
+    sides = set()
+    for _ in range(2000):
+        live.give(ToolVelocity("link_2", (0.0, 0.0, 0.0), (0.0, 0.0, 3.0), rows=("rz",)))
+        live.tick(0.002)
+        sides.add(np.sign(np.sin(turned(live, "joint_2"))))
+    assert {-1.0, 1.0} <= sides
