@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from humanoid_model import InputError
+from humanoid_model.checks import check_numbers
 
 
 class JointPath:
@@ -24,8 +25,8 @@ class JointPath:
         """Check the numbers.
 
         Raises:
-            InputError: no points, times that don't rise from 0 or later, wrong sizes, numbers that aren't finite, or a
-                joint that is named twice.
+            InputError: no points, times that don't rise from 0 or later, wrong sizes, numbers that aren't finite,
+                positions above 1e4 in size, or a joint that is named twice.
         """
         self.joints = tuple(joints)
         self.times, self.positions = np.asarray(times, float), np.asarray(positions, float)
@@ -36,8 +37,8 @@ class JointPath:
                 f"has shape {self.positions.shape} for {len(self.joints)} joints and {self.times.shape} times",
                 element="positions", remedy="Give one point or more, with a position of each joint and a time",
             )  # fmt: skip
-        if not (np.isfinite(self.positions).all() and np.isfinite(self.times).all()):
-            raise InputError("aren't all finite", element="positions", remedy="Give finite numbers")
+        check_numbers(self.positions, "positions")
+        check_numbers(self.times, "times", np.inf)
         if self.times[0] < 0.0 or not (np.diff(self.times) > 0.0).all():
             raise InputError("don't rise", element="times", remedy="Give each point a later time than the one before")
 

@@ -15,7 +15,7 @@ from humanoid_kinematics.live.live_state import LiveState, rank_of
 from humanoid_kinematics.live.newest_commands import LiveCommand, LiveLimits, NewestCommands, coordinate
 from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.assembly_modes import mode_margin
-from humanoid_kinematics.solver.commands import JointGoal, ToolGoal, ToolMotion
+from humanoid_kinematics.solver.commands import POSITION, JointGoal, ToolGoal, ToolMotion
 from humanoid_kinematics.solver.mechanism_solver import Closing, MechanismSolver, SolverOptions
 from humanoid_kinematics.solver.thesis_solver import ThesisSolver
 from humanoid_model import InputError
@@ -155,7 +155,7 @@ class LiveMechanism:
         if self._thesis is not None:
             self._status = self._thesis_tick(tools, joints)
         elif tools:
-            self._status = self.solver.command(*tools, *joints).status
+            self._status = self._tool_tick(tools, joints, dt)
         elif joints:
             self._status = self._joint_tick(joints)
         else:
@@ -348,6 +348,18 @@ class LiveMechanism:
         )
 
     # ---- commands as arrays ----
+
+    def _tool_tick(self, tools: list[ToolGoal | ToolMotion], joints: list[JointGoal], dt: float) -> str:
+        """Bring tools on; those that follow a pose in part only as fast as the limits allow."""
+        solver = self.solver
+        begin = solver.q.copy()
+        poses = [goal for goal in tools if isinstance(goal, ToolGoal) and {*goal.rows} - {*POSITION}]
+        before = {goal.tool: solver.placement(goal.tool) for goal in poses if {*goal.rows} & {*POSITION}}
+        status = solver.command(*tools, *joints).status
+        if self.commands.hurry(before, dt):
+            solver.close(begin)
+            status = solver.command(*self.commands.without_hurry(tools, dt), *joints).status
+        return status
 
     def _joint_tick(self, goals: list[JointGoal]) -> str:
         """Bring joints on, unless that leads beyond the end of the assembly mode."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from humanoid_kinematics.solver.commands import ORIENTATION, JointGoal, ToolGoal
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver
 from humanoid_model import InputError
 from humanoid_model.arrays import Array
-from humanoid_model.checks import check_known
+from humanoid_model.checks import check_finite, check_known, check_numbers
 from humanoid_model.loop_closure import ROWS
 
 LiveCommand = ToolGoal | ToolVelocity | ToolMotion | JointGoal | JointVelocity
@@ -63,6 +64,7 @@ class NewestCommands:
         self._joints: dict[str, tuple[JointGoal | JointVelocity, float]] = {}
         self._motions: dict[str, ToolMotion] = {}
         self._held: dict[str, float] = {}
+        self._hurry: dict[str, float] = {}
         self._path: tuple[JointPath, float] | None = None
 
     def step(self, dt: float) -> tuple[list[ToolGoal | ToolMotion], list[JointGoal]]:
@@ -72,6 +74,40 @@ class NewestCommands:
         self._drop_old()
         tools = self._tool_commands(dt)
         return tools, self._joint_goals(dt, hold=not tools)
+
+    def hurry(self, before: Mapping[str, pin.SE3], dt: float) -> bool:
+        """Let poses that their tools follow in part only, as in an orientation out of reach, come near at full speed.
+
+        Else a share of the whole gap would be made in each step, whose larger part stays: slower and slower.
+
+        Args:
+            before: placements in the world before the step, of tools that were commanded to poses in it.
+            dt: time of the step [s].
+
+        Returns:
+            Whether a tool was too fast so; then the step isn't to be made, but that of :meth:`without_hurry`.
+        """
+        hurry = {}
+        for tool, placement in before.items():
+            goal, own = self._tools[tool][0], self._hurry.get(tool, 1.0)
+            assert isinstance(goal, ToolGoal)
+            after, point = self.solver.placement(tool), np.array(goal.point, float)
+            turn = pin.log3(placement.rotation.T @ after.rotation)
+            speed = self._speed(after.act(point) - placement.act(point), turn, dt)
+            if own > 1.0 and speed > 1.0 + 1e-6:
+                return True
+            whole = max(1.0, self._speed(*self._gap(goal), dt))
+            hurry[tool] = float(np.clip(own * min(2.0, 0.95 / max(speed, 1e-9)), 1.0, whole))
+        self._hurry = hurry
+        return False
+
+    def without_hurry(self, commands: Sequence[ToolGoal | ToolMotion], dt: float) -> list[ToolGoal | ToolMotion]:
+        """Return a step's commands of tools by what share of their gaps the limits allow, whatever is followed of it."""
+        self._hurry = {}
+        return [
+            self._towards(self._tools[command.tool][0], dt) if isinstance(command, ToolGoal) else command
+            for command in commands
+        ]
 
     def joint_is_set(self, goal: JointGoal) -> None:
         """Drop the command of a joint that was set where it should be."""
@@ -88,7 +124,7 @@ class NewestCommands:
         """Take commands, each in the place of the older one for its tool or joint; all of them or none.
 
         Raises:
-            InputError: an unknown tool, joint or frame, or a number that isn't finite.
+            InputError: an unknown tool, joint or frame, or a number that isn't finite or above 1e4 in size.
         """
         for command in commands:
             self._check(command)
@@ -132,8 +168,7 @@ class NewestCommands:
         if isinstance(command, JointGoal | JointVelocity):
             coordinate(self.solver.mechanism, command.joint)
             number = command.position if isinstance(command, JointGoal) else command.velocity
-            if not np.isfinite(number):
-                raise InputError(f"is {number}", element=f"command of '{command.joint}'", remedy="Give a finite number")
+            check_finite(number, f"command of '{command.joint}'")
             return
         self.solver.frame(command.tool)
         unknown = [row for row in command.rows if row not in ROWS]
@@ -151,10 +186,7 @@ class NewestCommands:
                 )
             if isinstance(command, ToolVelocity):
                 self._axes(command.frame, command.tool)
-        if not np.isfinite(numbers).all():
-            raise InputError(
-                f"is {numbers.tolist()}", element=f"command of '{command.tool}'", remedy="Give finite numbers"
-            )
+        check_numbers(numbers, f"command of '{command.tool}'")
 
     def _axes(self, frame: str, tool: str) -> str | pin.SE3:
         """Return the axes of a command, as a :class:`ToolMotion` has them."""
@@ -203,13 +235,16 @@ class NewestCommands:
                 del self._motions[tool]
         return commands
 
-    def _share(self, linear: Array, angular: Array, dt: float) -> float:
-        """Return how much of a motion may be made in a time."""
-        sizes = float(np.linalg.norm(linear)), float(np.linalg.norm(angular))
+    def _share(self, linear: Array, angular: Array, dt: float, hurry: float = 1.0) -> float:
+        """Return how much of a motion may be made in a time, or ``hurry`` times as much."""
+        share = min(1.0, hurry / max(1.0, self._speed(linear, angular, dt)))
+        self.slowed = self.slowed or share < 1.0
+        return share
+
+    def _speed(self, linear: Array, angular: Array, dt: float) -> float:
+        """Return how fast a motion is that takes a time; 1 is the limit."""
         fastest = dt * self.limits.linear, dt * self.limits.angular
-        shares = [most / size for size, most in zip(sizes, fastest, strict=True) if size > most]
-        self.slowed = self.slowed or bool(shares)
-        return min(shares, default=1.0)
+        return max(float(np.linalg.norm(linear)) / fastest[0], float(np.linalg.norm(angular)) / fastest[1])
 
     def _towards(self, goal: ToolGoal, dt: float) -> ToolGoal | ToolMotion:
         """Return a goal, or a place on the way to it.
@@ -217,7 +252,7 @@ class NewestCommands:
         The way goes along the whole gap, so that it ends where the goal itself is met as nearly as can be.
         """
         linear, angular = self._gap(goal)
-        share = self._share(linear, angular, dt)
+        share = self._share(linear, angular, dt, self._hurry.get(goal.tool, 1.0))
         if self.increments:
             return ToolMotion(goal.tool, share * linear, share * angular, "centred", goal.rows)
         if share == 1.0:

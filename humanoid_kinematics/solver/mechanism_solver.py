@@ -20,8 +20,11 @@ from humanoid_kinematics.solver.tick import NOT_FINITE, Numbers, System, close, 
 from humanoid_kinematics.solver.tree_table import is_length, room_for, tree_of
 from humanoid_model import InputError
 from humanoid_model.arrays import Array
+from humanoid_model.checks import check_numbers
 from humanoid_model.loop_closure import LoopClosure
 
+_KEPT = 64
+"""Sets of commands whose arrays are kept."""
 STATUS = ("reached", "nearest", "moving", "stuck", "open")
 
 
@@ -158,6 +161,8 @@ class MechanismSolver:
         key = tuple(_key(goal) for goal in goals)
         problem = self._problems.get(key)
         if problem is None:
+            if len(self._problems) >= _KEPT:
+                del self._problems[next(each for each in self._problems if each)]
             problem = self._problems[key] = self._problem(goals)
         self._set_goals(problem, goals)
         status = tick(problem.system, self.q, self._placed, problem.gap, problem.J, self._state)
@@ -280,10 +285,9 @@ class MechanismSolver:
             placement: in the world, of the frame that the mechanism's file is in.
 
         Raises:
-            InputError: a placement that isn't finite; the base stays.
+            InputError: a placement that isn't finite, or further than 1e4 m; the base stays.
         """
-        if not np.isfinite(placement.homogeneous).all():
-            raise InputError("isn't finite", element="base", remedy="Give a finite placement")
+        check_numbers(placement.homogeneous, "base")
         self.base = pin.SE3(placement)
         self._placed.rotations[0], self._placed.origins[0] = placement.rotation, placement.translation
         self.scaled_loop_jacobian()
@@ -399,8 +403,7 @@ class MechanismSolver:
             pair["weight"] = 1.0 / self.length, 1.0
         for pair, goal in zip(pairs[len(loops) :], tools, strict=True):
             body, placement = self.frame(goal.tool)
-            point = pin.SE3(np.eye(3), np.array(goal.point))
-            fill_pair(pair, (0, goal.goal), (body, placement * point), goal.rows)
+            fill_pair(pair, (0, goal.goal), (body, placement), goal.rows)
             pair["weight"] = goal.weight / self.length, goal.weight
         couplings = mechanism.couplings
         coupling_q, coupling_v = np.zeros((len(couplings), model.nq)), np.zeros((len(couplings), model.nv))
@@ -456,8 +459,10 @@ class MechanismSolver:
                 on_base = self.base.actInv(goal.goal)
                 system.pairs["rotation_a"][pair] = on_base.rotation
                 system.pairs["translation_a"][pair] = on_base.translation
+                on_body = self.frame(goal.tool)[1]
+                system.pairs["translation_b"][pair] = on_body.act(np.array(goal.point, float))
                 if goal.turn is not None:
-                    system.pairs["rotation_b"][pair] = self.frame(goal.tool)[1].rotation @ goal.turn
+                    system.pairs["rotation_b"][pair] = on_body.rotation @ goal.turn
                 pair += 1
             elif isinstance(goal, JointGoal):
                 system.joint_target[joint] = goal.position
@@ -547,9 +552,9 @@ class MechanismSolver:
 
 
 def _key(goal: ToolGoal | JointGoal | CentreOfMassGoal) -> tuple[object, ...]:
-    """Return what decides the arrays of a command; its goal doesn't."""
+    """Return what decides the arrays of a command; its goal and its point don't."""
     if isinstance(goal, ToolGoal):
-        return goal.tool, goal.rows, goal.weight, goal.point, goal.turn is None
+        return goal.tool, goal.rows, goal.weight, goal.turn is None
     return (goal.joint, goal.weight) if isinstance(goal, JointGoal) else (goal.weight,)
 
 

@@ -96,6 +96,25 @@ def test_a_place_out_of_reach_is_approached_as_the_solver_would_and_the_way_name
     assert arm.state().in_the_way
 
 
+@pytest.mark.parametrize("turn", [0.5, 2.5])
+def test_a_pose_whose_orientation_is_out_of_reach_is_come_near_to_at_full_speed(turn):
+    live = LiveMechanism(load_mechanism("cross"))  # its plate doesn't turn
+    begin = last = where(live, "link_5")
+    goal = pin.SE3(pin.exp3(np.array([turn, 0.0, 0.0])), begin.translation + np.array([0.05, 0.03, -0.05]))
+    live.give(ToolGoal("link_5", goal))
+    for _ in range(100):
+        live.tick(DT)
+        now = where(live, "link_5")
+        assert np.linalg.norm(now.translation - last.translation) < DT * (1.0 + 1e-5)
+        last = now
+    assert now.translation == pytest.approx(goal.translation, abs=1e-6)
+    assert now.rotation == pytest.approx(begin.rotation, abs=1e-6)
+    assert live.status == "nearest"
+    live.give(ToolGoal("link_5", pin.SE3(goal.rotation, begin.translation)))
+    run(live, 0.01)
+    assert np.linalg.norm(where(live, "link_5").translation - goal.translation) < 0.01 * (1.0 + 1e-5)
+
+
 def test_a_motion_is_made_once_at_the_speed_allowed():
     live = LiveMechanism(load_mechanism("cross"))
     begin = where(live, "link_5").translation
@@ -145,6 +164,11 @@ def test_joints_follow_a_path_in_its_time():
         (ToolGoal.position("link_1", [np.inf, 0.0, 0.0]), "inf"),
         (JointGoal("joint_9", 0.0), "joint_9"),
         (JointVelocity("joint_1", np.nan), "nan"),
+        (JointVelocity("joint_1", 1e100), "command of 'joint_1': is 1e.100.*at most 10000"),
+        (JointGoal("joint_1", 1e100), "command of 'joint_1': is 1e.100.*at most 10000"),
+        (ToolGoal.position("link_1", [0.0, 1e100, 0.0]), "command of 'link_1'.*at most 10000"),
+        (ToolGoal.position("link_1", np.zeros(3), point=(1e100, 0.0, 0.0)), "command of 'link_1'.*at most 10000"),
+        (ToolVelocity("link_1", (1e200, 0.0, 0.0)), "command of 'link_1'.*at most 10000"),
     ],
 )
 def test_of_commands_of_which_one_can_not_be_used_none_is_taken(command, words):
@@ -155,6 +179,15 @@ def test_of_commands_of_which_one_can_not_be_used_none_is_taken(command, words):
     run(live, 0.01)
     assert live.q == pytest.approx(before, abs=1e-12)
     assert live.commands.idle
+
+
+def test_a_path_or_a_base_out_of_this_world_is_refused():
+    live = LiveMechanism(load_mechanism("fourbar"))
+    with pytest.raises(InputError, match="positions: is .*1e.100.*at most 10000"):
+        live.follow(JointPath(["joint_1"], [1.0], [[1e100]]))
+    with pytest.raises(InputError, match="base: is .*1e.100.*at most 10000"):
+        live.move_base(pin.SE3(np.eye(3), np.array([1e100, 0.0, 0.0])))
+    assert live.solver.base.isIdentity()
 
 
 def test_the_thesis_profile_is_its_solver_and_the_way_back_closes_the_loops():

@@ -150,6 +150,20 @@ def test_small_steps_are_shared_as_the_pseudo_inverse_does_orc_07b_orc_16():
     )
 
 
+def test_new_points_of_a_tool_build_no_new_arrays_and_few_sets_of_commands_are_kept():
+    cross, rng = MechanismSolver(load_mechanism("cross")), np.random.default_rng(0)
+    plate = cross.placement("link_5")
+    for point in rng.uniform(-0.05, 0.05, (20, 3)):
+        goal = plate.act(point) + 1e-3 * rng.uniform(-1.0, 1.0, 3)
+        assert cross.command(ToolGoal.position("link_5", goal, point=tuple(point))).status == "reached"
+        np.testing.assert_allclose(cross.placement("link_5").act(point), goal, atol=1e-7)
+    assert len(cross._problems) == 2  # that of the loops, and one with the command
+    for weight in np.linspace(1.0, 2.0, 200):
+        cross.command(ToolGoal.position("link_5", plate.translation, weight=weight))
+    assert len(cross._problems) <= 64
+    assert cross.command(JointGoal("joint_1", cross.q[0])).status == "reached"
+
+
 def test_two_tools_at_once_orc_16():
     arm = MechanismSolver(load_mechanism("redont"))
     tip, elbow = arm.placement("frame_7"), arm.placement("link_4").translation.copy()
