@@ -41,6 +41,7 @@ from humanoid_model.xml_element import XmlElement, parse_xml
 
 #: What the types of a ``<constraint>`` hold, by kind of cut.
 CONSTRAINTS = {"revolute": "axis", "prismatic": "slide", "spherical": "point", "link": "frame"}
+_CONSTRAINT_PARTS = tuple(f"{side}{part}" for side in ("parent", "child") for part in ("", "_origin", "_axis"))
 
 #: Written into the URDF text where the standard demands a limit and the file gives none.
 _NO_LIMIT = "1e9"
@@ -345,6 +346,9 @@ class _Reader:
         kind = element.attribute("type")
         if kind not in CONSTRAINTS:
             raise element.fail(f"unknown constraint type '{kind}'", f"Use one of {', '.join(CONSTRAINTS)}, universal")
+        for child in element.children:
+            if child.tag not in _CONSTRAINT_PARTS:
+                raise child.fail(f"unknown in {element}", f"Use {', '.join(_CONSTRAINT_PARTS)}")
         ends = []
         axis = np.array([1.0, 0.0, 0.0])  # as of a joint; the child's is the parent's unless it is given
         for side in ("parent", "child"):

@@ -100,6 +100,13 @@ def test_the_childs_axis_is_the_parents_unless_given():
     assert np.allclose(loop.placement_b.rotation[:, 2], [0, 1, 0])
 
 
+@pytest.mark.parametrize("kind", ["revolute", "universal"])
+@pytest.mark.parametrize("wrong", ["axis", "Parent_axis", "origin"])
+def test_an_unknown_part_of_a_constraint_is_named_and_not_ignored(kind, wrong):
+    with pytest.raises(InputError, match=rf":5: <{wrong}>: unknown in <constraint name='cut'>. Use parent, parent_or"):
+        read_urdf(urdf(kind, f'\n<{wrong} xyz="0 1 0"/>'))
+
+
 def test_a_cut_universal_joint_becomes_a_hinge_to_its_cross_and_a_cut_hinge():
     robot = read_urdf(urdf("universal", '<parent_axis xyz="0 1 1"/><child_axis xyz="1 0 0"/>'))
     (loop,) = robot.loops
