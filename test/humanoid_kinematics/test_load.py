@@ -47,6 +47,32 @@ def test_automatic_shapes_follow_a_change():
     assert lengths == pytest.approx([400, 500])
 
 
+@pytest.mark.parametrize("name", ["planar_hybrid", "cross", "innocenti"])
+def test_automatic_shapes_lead_from_each_joint_to_those_behind_it(name):
+    mechanism = load_mechanism(name)
+    at = mechanism.robot.link_placements(mechanism.initial)
+    links, bars = mechanism.robot.description.links, 0
+    for joint in mechanism.robot.description.joints.values():
+        link = links[joint.parent]
+        shapes = {shape.name: shape for shape in link.visuals}
+        if not shapes:
+            continue
+        hub = shapes.pop("hub")
+        assert hub.placement.isIdentity()
+        way = at[joint.parent].actInv(at[joint.child]).translation
+        if np.linalg.norm(way) <= 2.0 * hub.shape.radius:
+            continue  # it would be inside the hub
+        found = []
+        for bar in shapes.values():
+            half = bar.placement.rotation[:, 2] * bar.shape.length / 2
+            assert bar.placement.translation - half == pytest.approx(np.zeros(3), abs=1e-9)
+            assert bar.shape.radius == pytest.approx(hub.shape.radius / 2)
+            found.append(np.linalg.norm(bar.placement.translation + half - way))
+        assert min(found) < 1e-9
+        bars += 1
+    assert bars > 3
+
+
 def test_another_tool_frame_moves_the_tip_alone():
     scene = load_scene("planar_hybrid")
     before, after = places(scene), places(changed(scene, 9, pos=(300.0, 0.0, 0.0)))

@@ -188,6 +188,23 @@ def test_nodes_hang_on_links_frames_and_the_base_in_any_order():
         assert again[name].isApprox(place, 1e-12)
 
 
+@pytest.mark.parametrize("name", ["syntaxeur_delta", "hpr", "cross", "macdac"])
+def test_each_node_hangs_on_the_one_that_its_pred_names(name):
+    text = mad_text(name)
+    nodes = re.findall(r"\b(link|frame)\s+(\d+)\s*\{.*?\bpred\s+(\d+)", text, re.DOTALL)
+    kinds = {"0": "base", **{number: f"{kind}_{number}" for kind, number, _ in nodes}}
+    mechanism = built(text)
+    parents = {joint.child: joint.parent for joint in mechanism.robot.description.joints.values()}
+    assert parents == {"base": "world", **{kinds[number]: kinds[pred] for _, number, pred in nodes}}
+
+
+def test_joints_are_in_the_order_of_the_links_wherever_the_frames_between_them_stand():
+    frame = "frame 7 { pos { 0 0 0 } ori { 0 0 0 } pred 1 }"
+    links = mad_link(1, 0), mad_link(3, 7), mad_link(4, 1)
+    for nodes in ((*links, frame), (frame, *links)):
+        assert built(mad_robot(*nodes)).robot.joint_names == ("joint_1", "joint_3", "joint_4")
+
+
 def test_the_base_carries_the_whole_robot():
     plain = load_mechanism("macdac")
     moved = load_mechanism("mars_rover_arm")
