@@ -373,13 +373,14 @@ class LiveMechanism:
         before = J[:, passive]
         after = solver.scaled_loop_jacobian()[:, passive]
         margin = mode_margin(before, after, threshold)
-        if margin < _SINGULAR and margin < mode_margin(before, before, threshold):
-            # Goals that can't be met together leave passive joints no say, and a singular start any.
-            if rank_of(_singular_values(before), threshold) == rank_of(_singular_values(J), threshold):
-                solver.close(begin)
-                self._mode_ends = True
-                return "stuck"
-        return status
+        if not (margin < _SINGULAR and margin < mode_margin(before, before, threshold)):
+            return status
+        # Goals that can't be met together leave passive joints no say, and a singular start any.
+        if rank_of(_singular_values(before), threshold) != rank_of(_singular_values(J), threshold):
+            return status
+        solver.close(begin)
+        self._mode_ends = True
+        return "stuck"
 
     def _thesis_tick(self, tools: list[ToolGoal | ToolMotion], joints: list[JointGoal]) -> str:
         """Take one cycle of the thesis' solver: joints are set, then loops and tools are resolved together."""

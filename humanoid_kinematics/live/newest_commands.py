@@ -102,7 +102,7 @@ class NewestCommands:
         return False
 
     def without_hurry(self, commands: Sequence[ToolGoal | ToolMotion], dt: float) -> list[ToolGoal | ToolMotion]:
-        """Return a step's commands of tools by what share of their gaps the limits allow, whatever is followed of it."""
+        """Return a step's commands of tools, each by the share of its gap that the limits allow."""
         self._hurry = {}
         return [
             self._towards(self._tools[command.tool][0], dt) if isinstance(command, ToolGoal) else command

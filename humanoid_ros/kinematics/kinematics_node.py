@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pinocchio as pin
+from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from humanoid_stack.srv import LoadMechanism, SelectDevice, SetMechanismParameters
 from rclpy.clock import Clock, ClockType
@@ -25,7 +26,7 @@ from humanoid_model.description import Shape
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.kinematics.device_topics import DeviceTopics
 from humanoid_ros.kinematics.mechanism_messages import link_change
-from humanoid_ros.kinematics.mechanism_topics import MechanismTopics, topic_name
+from humanoid_ros.kinematics.mechanism_topics import MechanismTopics, check_topics, topic_name
 from humanoid_ros.kinematics.motion_file import MotionWriter
 from humanoid_ros.kinematics.motion_replay import MotionReplays
 from humanoid_ros.kinematics.relay_topics import RelayTopics
@@ -46,6 +47,7 @@ from humanoid_ros.node.parameter_declaration import (
     texts,
 )
 from humanoid_ros.node.qos import LATCHED, NEWEST, TRANSFORMS
+from humanoid_ros.node.refusals import shortened
 from humanoid_ros.node.request_fields import pose
 from humanoid_ros.node.requested_files import check_requested, check_written, next_free, requested_reading
 from humanoid_ros.node.run import run
@@ -92,7 +94,8 @@ class KinematicsNode(AnsweringNode):
         self.create_subscription(PoseStamped, "view", self._on_view, NEWEST, callback_group=self.group)
         self.create_subscription(MarkerArray, "obstacles", self._on_obstacles, LATCHED, callback_group=self.group)
         refuse_unusable(self, self._change)
-        publish_diagnostics(self, "mechanisms", self._diagnostics)
+        self._told = 0  # of the refusals, by diagnostics
+        publish_diagnostics(self, "mechanisms", self._diagnostics, self._health)
         self._last = self._steady.now()
         self.create_timer(1.0 / number(self, "publish_rate"), self._tick, clock=self._steady, callback_group=self.group)
 
@@ -151,7 +154,8 @@ class KinematicsNode(AnsweringNode):
         try:
             devices = DeviceTopics(self, scene, texts(self, "devices"), self._joystick())
             made.append(devices)
-            topics = {}
+            topics: dict[str, MechanismTopics] = {}
+            check_topics(scene.mechanisms, "mechanism")
             for name, live in scene.mechanisms.items():
                 topics[name] = MechanismTopics(self, live, name, text(self, "world_frame"), texts(self, "tools"))
                 made.append(topics[name])
@@ -306,6 +310,19 @@ class KinematicsNode(AnsweringNode):
         self._worker.shutdown(wait=False, cancel_futures=True)
         super().destroy_node()
 
+    def _health(self) -> tuple[bytes, str]:
+        """Warn of what goes wrong now, and of what was refused since the last time."""
+        told, self._told = self._told, self.refusals.count
+        shared = [topics.name for topics in self._topics.values() if topics.shared]
+        if shared:
+            names = ", ".join(f"{name}/joint_states" for name in shared)
+            return DiagnosticStatus.WARN, f"another node publishes {names} too: give one of them another name"
+        if self._relay is not None and self._relay.reason:
+            return DiagnosticStatus.WARN, f"not completed: {shortened(self._relay.reason)}"
+        if self.refusals.count > told:
+            return DiagnosticStatus.WARN, f"refused {self.refusals.count - told}, the last {self.refusals.last}"
+        return DiagnosticStatus.OK, "busy" if self.busy else "idle"
+
     def _diagnostics(self) -> dict[str, str]:
         mechanisms = self.scene.mechanisms
         return {
@@ -314,7 +331,7 @@ class KinematicsNode(AnsweringNode):
             "status": ", ".join(live.status for live in mechanisms.values()),
             "largest gap of a loop [m or rad]": f"{max(live.gap for live in mechanisms.values()):.1e}",
             "open loops": ", ".join(loop for live in mechanisms.values() for loop in live.open_loops),
-            "relay": "" if self._relay is None else self._relay.reason or "complete",
+            "relay": "" if self._relay is None else shortened(self._relay.reason) or "complete",
             "replayed": ", ".join(self._replays.names),
             "recorded": "" if self._writer is None else self._writer.path,
             "requests refused": str(self.refusals.count),

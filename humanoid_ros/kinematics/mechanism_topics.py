@@ -21,7 +21,7 @@ from humanoid_kinematics.analysis.obstacles import Nearest, Obstacles
 from humanoid_kinematics.mechanism import Mechanism
 from humanoid_model.arrays import Array
 from humanoid_model.description import Shape
-from humanoid_model.errors import HumanoidError
+from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.kinematics.mechanism_messages import (
     commands,
     joint_commands,
@@ -95,7 +95,14 @@ class MechanismTopics:
             name: of its topics and frames.
             world: name of the world frame.
             tools: links beside its tools that have topics of their own.
+
+        Raises:
+            InputError: an unknown link, or tools whose topics would be the same.
         """
+        heard = dict.fromkeys((*(tool.name for tool in live.mechanism.tools), *tools))
+        check_topics(heard, "tool")
+        for tool in heard:
+            live.solver.frame(tool)
         self.live, self.name = live, topic_name(name)
         self._node, self._world = node, world
         self._frame = f"{self.name}/{live.mechanism.robot.description.root}"
@@ -109,8 +116,7 @@ class MechanismTopics:
         self._hear(MechanismCommand, "command", lambda message: live.give(*commands(message, live)))
         self._hear(JointState, "joint_commands", self._on_joints)
         self._hear(JointTrajectory, "joint_trajectory", lambda message: live.follow(joint_path(message)))
-        for tool in dict.fromkeys((*(tool.name for tool in live.mechanism.tools), *tools)):
-            live.solver.frame(tool)
+        for tool in heard:
             self._hear(Twist, f"{topic_name(tool)}/twist", self._twist(tool))
             self._hear(PoseStamped, f"{topic_name(tool)}/pose", self._pose(tool))
         self._hear(PoseStamped, "base", lambda message: live.move_base(placement(message, live)))
@@ -122,6 +128,11 @@ class MechanismTopics:
     def fixed(self) -> list[TransformStamped]:
         """Transforms that never change: those of links on links, not that of a base that may be moved."""
         return self._transforms.fixed[0 if self._transforms.root_moves else 1 :]
+
+    @property
+    def shared(self) -> bool:
+        """Whether somebody else publishes its joint states too: two mechanisms have one name."""
+        return self._node.count_publishers(f"{self.name}/joint_states") > 1
 
     def describe(self) -> None:
         """Tell what the mechanism is now: at first, and after its links have changed."""
@@ -212,3 +223,15 @@ def topic_name(name: str) -> str:
     """Return a name with only what topics may have."""
     plain = re.sub(r"\W", "_", name, flags=re.ASCII)
     return f"_{plain}" if plain[:1].isdigit() else plain
+
+
+def check_topics(names: Iterable[str], what: str) -> None:
+    """Raise an InputError that names two mechanisms or tools whose topics would be the same."""
+    taken: dict[str, str] = {}
+    for name in names:
+        other = taken.setdefault(topic_name(name), name)
+        if other != name:
+            raise InputError(
+                f"would have the topics of {what} '{other}', '{topic_name(name)}/...'", element=f"{what} '{name}'",
+                remedy="Give them names that differ in letters and digits",
+            )  # fmt: skip

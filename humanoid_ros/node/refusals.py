@@ -8,13 +8,16 @@ from typing import Any
 
 from humanoid_model.errors import HumanoidError
 
+LONGEST = 2000
+"""Characters of a reason that are logged and told in diagnostics; who asked is told all of it."""
+
 
 class Refusals:
     """What a node refused.
 
     Attributes:
         count: how many requests and messages so far.
-        last: the last one's name and why it was refused; empty before the first one.
+        last: the last one's name and why it was refused, shortened; empty before the first one.
     """
 
     def __init__(self, node: Any) -> None:
@@ -41,8 +44,15 @@ class Refusals:
         if isinstance(reason, Exception) and not isinstance(reason, HumanoidError):
             first, *_ = message.splitlines() or [""]
             message = f"{type(reason).__name__}: {first}"
-            self._node.get_logger().error("".join(traceback.format_exception(reason)))
+            self._node.get_logger().error(shortened("".join(traceback.format_exception(reason)), 4 * LONGEST))
         self.count += 1
-        self.last = f"{name}: {message}"
+        self.last = f"{name}: {shortened(message)}"
         self._node.get_logger().warning(f"refused: {self.last}")
         return message
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """Return a text with at most so many characters of it, from both ends: a remedy stands at the end."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most * 3 // 4]} [... {len(text)} characters ...] {text[len(text) - most // 4 :]}"

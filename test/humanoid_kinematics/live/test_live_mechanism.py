@@ -183,9 +183,9 @@ def test_of_commands_of_which_one_can_not_be_used_none_is_taken(command, words):
 
 def test_a_path_or_a_base_out_of_this_world_is_refused():
     live = LiveMechanism(load_mechanism("fourbar"))
-    with pytest.raises(InputError, match="positions: is .*1e.100.*at most 10000"):
+    with pytest.raises(InputError, match=r"positions: is .*1e.100.*at most 10000"):
         live.follow(JointPath(["joint_1"], [1.0], [[1e100]]))
-    with pytest.raises(InputError, match="base: is .*1e.100.*at most 10000"):
+    with pytest.raises(InputError, match=r"base: is .*1e.100.*at most 10000"):
         live.move_base(pin.SE3(np.eye(3), np.array([1e100, 0.0, 0.0])))
     assert live.solver.base.isIdentity()
 

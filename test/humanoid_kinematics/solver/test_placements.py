@@ -108,6 +108,6 @@ def test_obstacles_stay_while_the_base_moves():
 
 def test_a_base_that_is_not_finite_is_refused_and_stays():
     solver = MechanismSolver(load_mechanism("hpr"))
-    with pytest.raises(InputError, match="base: is .*nan.*finite"):
+    with pytest.raises(InputError, match=r"base: is .*nan.*finite"):
         solver.move_base(pin.SE3(np.eye(3), np.array([np.nan, 0.0, 0.0])))
     assert_placed_as_pinocchio_does(solver)

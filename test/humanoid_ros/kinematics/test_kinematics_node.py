@@ -17,7 +17,7 @@ rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from action_msgs.msg import GoalStatus  # noqa: E402
 from builtin_interfaces.msg import Duration  # noqa: E402
-from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Twist, Vector3  # noqa: E402
 from humanoid_stack.action import ReplayMotion  # noqa: E402
 from humanoid_stack.msg import (  # noqa: E402
@@ -429,6 +429,40 @@ def test_commands_that_can_not_be_used_are_told_and_move_nothing(fourbar: Any) -
         publisher.publish(message)
         problems.wait(lambda message, words=words: words in last_refusal(message))
     assert list(joints.wait_new().position) == list(begin.position)
+
+
+def test_what_is_refused_is_a_warning_of_diagnostics_shortened_and_the_next_one_is_none(fourbar: Any) -> None:
+    health = fourbar.listen(DiagnosticArray, "/diagnostics")
+    health.wait(lambda message: message.status[0].level == DiagnosticStatus.OK)
+    message = MechanismCommand(joint_names=["j" * 2_000_000], joint_positions=[0.0])
+    fourbar.publisher(MechanismCommand, "fourbar/command").publish(message)
+    told = health.wait(lambda message: message.status[0].level == DiagnosticStatus.WARN).status[0]
+    assert told.message.startswith("refused 1, the last fourbar/command: ")
+    assert "characters ...]" in told.message
+    assert len(told.message) < 3000
+    assert max(len(item.value) for item in told.values) < 3000
+    assert health.wait_new(lambda message: message.status[0].level == DiagnosticStatus.OK)
+    for _ in range(3):
+        assert load(fourbar, "fourbar").success
+        health.wait_new(lambda message: message.status[0].level == DiagnosticStatus.OK)
+
+
+def test_two_mechanisms_or_tools_whose_topics_would_be_the_same_are_refused(kinematics: Any) -> None:
+    link = "link 1 {{ parameters {{ theta 0 r 0 alpha 0 d 0 }} type 2 pred 0 }}"
+    robot = "robot {name} {{ base {{ }} " + link + " }} "
+    answer = load(kinematics, text="RAFF v1.1 x " + robot.format(name="1a") + robot.format(name="_1a"))
+    assert not answer.success
+    assert "mechanism '_1a': would have the topics of mechanism '1a', '_1a/...'" in answer.message
+
+
+def test_a_name_that_another_node_has_too_is_a_warning(fourbar: Any) -> None:
+    health = fourbar.listen(DiagnosticArray, "/diagnostics")
+    words = "another node publishes fourbar/joint_states too: give one of them another name"
+    other = fourbar.node.create_publisher(JointState, "fourbar/joint_states", 10)
+    told = health.wait(lambda message: message.status[0].message == words)
+    assert told.status[0].level == DiagnosticStatus.WARN
+    fourbar.node.destroy_publisher(other)
+    health.wait_new(lambda message: message.status[0].level == DiagnosticStatus.OK)
 
 
 def test_what_can_not_be_loaded_is_told_and_the_last_mechanism_runs_on(fourbar: Any, tmp_path: Path) -> None:

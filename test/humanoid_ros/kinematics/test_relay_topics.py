@@ -12,7 +12,7 @@ import pytest
 rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from builtin_interfaces.msg import Duration, Time  # noqa: E402
-from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Quaternion, Transform, Vector3  # noqa: E402
 from humanoid_stack.msg import MechanismLink  # noqa: E402
 from humanoid_stack.srv import SetMechanismParameters  # noqa: E402
@@ -67,9 +67,13 @@ def test_messages_that_can_not_be_completed_are_told_and_the_next_is(kinematics:
         (JointState(name=["joint_1"], position=[float("nan")]), "nan"),
         (JointState(name=["joint_1"], position=[0.1, 0.2]), "2 numbers for 1 joints"),
         (JointState(name=["joint_1"]), "position"),
+        (JointState(name=["joint_1"], position=[1e4]), "Give -"),
+        (JointState(name=["joint_1"], position=[1e100]), "is 1e+100"),
     ):
         motors.publish(message)
-        problems.wait(lambda told, words=words: any(words in item.value for item in told.status[0].values))
+        told = problems.wait(lambda told, words=words: any(words in item.value for item in told.status[0].values))
+        assert told.status[0].level == DiagnosticStatus.WARN
+        assert words in told.status[0].message
     assert relayed(kinematics, joints, 1.25).position[2] == pytest.approx(rocker(1.25).imag, abs=1e-9)
 
 
