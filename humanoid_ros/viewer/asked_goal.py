@@ -41,6 +41,11 @@ class AskedGoal:
         self._working = self._cancelled = False
 
     @property
+    def offered(self) -> bool:
+        """Whether a node offers the action."""
+        return self._client.server_is_ready()
+
+    @property
     def working(self) -> bool:
         """Whether a goal is under way."""
         return self._working
@@ -53,7 +58,7 @@ class AskedGoal:
         """
         if self._working:
             return
-        if not self._client.server_is_ready():
+        if not self.offered:
             raise HumanoidError(f"No node offers {self._name}. Start {self._server}.")
         self._working, self._cancelled = True, False
         self._taker = RequestServer(self._client.servers)

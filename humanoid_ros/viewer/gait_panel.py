@@ -24,12 +24,16 @@ class GaitPanel:
     Args:
         gui: GUI of the page.
         send: Takes each request; called from viser's threads.
+
+    Attributes:
+        folder: All of it.
     """
 
     def __init__(self, gui: viser.GuiApi, send: Callable[[GaitRequest], None]) -> None:
         self._send = send
         self._working = False
-        with gui.add_folder("Gait", expand_by_default=False):
+        self.folder = gui.add_folder("Gait", expand_by_default=False)
+        with self.folder:
             self._model = gui.add_dropdown("Walker", MODELS)
             self._whole = gui.add_checkbox("Whole robot", False, hint="All joints, in space, from rest to rest")
             self._speed = gui.add_slider("Speed [m/s]", 0.1, 1.5, 0.05, 0.75)

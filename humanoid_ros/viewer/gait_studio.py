@@ -66,6 +66,11 @@ class GaitStudio:
         self._ghost: RobotDrawing | None = None
         self._apply()
 
+    @property
+    def offered(self) -> bool:
+        """Whether a node generates gaits."""
+        return self._asked.offered
+
     def answer(self, request: wish.GaitRequest) -> None:
         """Do what a person asks for on the panel."""
         if isinstance(request, wish.GenerateGait):

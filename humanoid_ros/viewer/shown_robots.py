@@ -71,11 +71,6 @@ class ShownRobots:
         return prefix in self._robots
 
     @property
-    def first(self) -> ShownRobot | None:
-        """The robot that was on the page first, which is the one whose postures are looked for."""
-        return next(iter(self._robots.values()), None)
-
-    @property
     def mass(self) -> float:
         """Of all robots [kg]."""
         return sum(robot.drawing.description.total_mass for robot in self)

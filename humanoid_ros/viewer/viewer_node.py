@@ -7,7 +7,7 @@ import queue
 import struct
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -73,7 +73,7 @@ from humanoid_ros.viewer.panels.request import (
     Show,
 )
 from humanoid_ros.viewer.plans.plan_studio import PlanStudio
-from humanoid_ros.viewer.shown_robots import ShownRobots
+from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
 from humanoid_ros.viewer.simulation_view import simulation_view
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
 from humanoid_ros.viewer.transform_tree import TransformTree
@@ -287,7 +287,8 @@ class ViewerNode(AnsweringNode):
             self._complain(f"robot_description can't be read: {error}")
             return
         if problems is not None:
-            self._aimed = False
+            if prefix not in self._mechanisms:  # which are looked at on their own
+                self._aimed = False
             for problem in problems:
                 self._complain(problem)
 
@@ -447,7 +448,7 @@ class ViewerNode(AnsweringNode):
 
         Without one it looks at the first robot, once all of it is placed, or at the bodies of a scene without robots.
         """
-        for robot in self._robots:
+        for robot in self._whole_robots():
             extent = robot.drawing.extent(robot.placements)
             if extent is None:
                 continue
@@ -465,6 +466,10 @@ class ViewerNode(AnsweringNode):
             self._look_at(extent, BODIES_SIZE)
             self._panel.set_bodies(bodies, bodies[0])
             self._aimed = True
+
+    def _whole_robots(self) -> Iterator[ShownRobot]:
+        """Robots that aren't mechanisms of the node `kinematics`."""
+        return (robot for robot in self._robots if robot.prefix.rstrip("/") not in self._mechanisms)
 
     def _look_at(self, extent: np.ndarray, part: float) -> None:
         """See a part of a box, (2, 3) lowest and highest corner [m], or what the scene's camera sees."""
@@ -492,6 +497,8 @@ class ViewerNode(AnsweringNode):
         )
         self._panel.plot.refresh()
         self._panel.offer_pushes(self._simulator.takes_pushes)
+        alone = self._mechanisms.shows and self._last_heard == -np.inf and next(self._whole_robots(), None) is None
+        self._panel.offer_robots(not alone, gaits=not alone or self._studio.offered)
         if self._said and time.monotonic() - self._said > 8.0:
             self._panel.say("")
             self._said = 0.0
@@ -539,7 +546,7 @@ class ViewerNode(AnsweringNode):
             self._moved = True
 
     def _update_present(self) -> None:
-        robot = self._robots.first
+        robot = next(self._whole_robots(), None)
         name, placements = ("", {}) if robot is None else (robot.drawing.description.name, robot.placements)
         self._present.update(name, placements, "" if self._status is None else self._status.scene)
         newest = None if robot is None else self._joint_inboxes[robot.prefix.rstrip("/")].newest()

@@ -40,7 +40,7 @@ class CoupledNumber:
         self._lower, self._upper, self._send = lower, upper, send
         step = _step(upper - lower)
         self._digits = max(0, 1 - math.floor(math.log10(step)))
-        self._value = round(min(max(value, lower), upper), self._digits)
+        self._value = self._rounded(value)
         self._touched = -math.inf
         self._lock, self._removed = threading.Lock(), False
         number = gui.add_number(label, self._value, min=lower, max=upper, step=step) if field else None
@@ -66,9 +66,13 @@ class CoupledNumber:
 
     def show(self, value: float) -> None:
         """Show what the model says, unless a person has just said otherwise."""
-        value = min(max(value, self._lower), self._upper)
+        value = self._rounded(value)
         if time.monotonic() - self._touched > HELD and abs(value - self._value) > 1e-3 * (self._upper - self._lower):
-            self._set(round(value, self._digits))
+            self._set(value)
+
+    def _rounded(self, value: float) -> float:
+        """Return a value as it is shown: rounded, and within the bounds, which have more digits maybe."""
+        return min(max(round(value, self._digits), self._lower), self._upper)
 
     def _set(self, value: float, held: object = None) -> bool:
         """Show a value, unless the number was taken off while a person's was on its way; whether it wasn't."""
@@ -110,6 +114,8 @@ class CoupledNumber:
 
 
 def _step(span: float) -> float:
-    """Return a thousandth of a span or less, as 1, 2 or 5 of a decimal place."""
+    """Return a thousandth of a span or less, as 1, 2 or 5 of a decimal place; 1 for none: nothing is moved by it."""
+    if span <= 0.0:
+        return 1.0
     scale = 10.0 ** math.floor(math.log10(span / 1000.0))
     return next(factor * scale for factor in (5.0, 2.0, 1.0) if factor * scale <= span / 1000.0 * (1.0 + 1e-9))

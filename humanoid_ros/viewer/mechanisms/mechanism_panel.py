@@ -61,6 +61,8 @@ PLOTS = {
     "time of a tick": ("solve_time",),
 }
 """Groups of values that can be plotted, by the beginnings of their names in a recording."""
+NOTHING = ("",)
+"""Of a menu without a choice: the page's menus can't be empty."""
 FRAMES = ("world", "tool", "view")
 AXES = ("x", "y", "z", "about x", "about y", "about z")
 ANGLES = ("roll", "pitch", "yaw")
@@ -72,6 +74,8 @@ DRIVE_SPEED = 50.0
 BASE_REACH, BASE_TURN = 1000.0, 180.0
 """The base's sliders go so far either way [mm, degrees]."""
 RECORDING = "motion.csv"
+OTHER = "another file"
+"""What the list of files says when none of them runs."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +104,12 @@ class MechanismPanel:
         files: mechanisms that are offered by name.
 
     Attributes:
+        files: mechanisms that are offered.
         said: what it told last.
     """
 
     def __init__(self, gui: viser.GuiApi, send: Callable[[MechanismRequest], None], files: Sequence[str]) -> None:
-        self._gui, self._send = gui, send
+        self._gui, self._send, self.files = gui, send, tuple(files)
         self._recording = self._replaying = False
         self.said = ""
         self._joints: dict[str, CoupledNumber] = {}
@@ -117,7 +122,7 @@ class MechanismPanel:
         self._chart: viser.GuiUplotHandle | None = None
         self._plotted: tuple[str, ...] = ()
         with gui.add_folder("Mechanism", expand_by_default=False):
-            self._file = gui.add_dropdown("File", tuple(files))
+            self._file = gui.add_dropdown("File", (*files, OTHER))
             self._path = gui.add_text("or path", "", hint="MAD, URDF with loops, MJCF")
             self._load = gui.add_button("Load mechanism", icon=viser.Icon.FOLDER_OPEN)
             self._name = gui.add_dropdown("Mechanism", ("",), visible=False)
@@ -127,7 +132,7 @@ class MechanismPanel:
             self._joint_folder = gui.add_folder("Joints")
             self._tool_folder = gui.add_folder("Tools", expand_by_default=False)
             with self._tool_folder:
-                self._tool = gui.add_dropdown("Step", ("",))
+                self._tool = gui.add_dropdown("Step", NOTHING)
                 self._frame = gui.add_dropdown("in axes of", FRAMES)
                 self._scale = gui.add_slider("Sensitivity", 0.1, 10.0, 0.1, 1.0, hint="1: steps of 1 mm and 1°")
                 self._steps = [gui.add_button_group(axis, STEPS) for axis in AXES]
@@ -140,7 +145,7 @@ class MechanismPanel:
                             self._held.append(button)
             self._link_folder = gui.add_folder("Links", expand_by_default=False)
             with self._link_folder:
-                self._link = gui.add_dropdown("Link to edit", ("",), hint="or click at it")
+                self._link = gui.add_dropdown("Link to edit", NOTHING, hint="or click at it")
                 self._open = gui.add_button("Edit link", icon=viser.Icon.EDIT, color="gray")
             with gui.add_folder("Base", expand_by_default=False):
                 self._base = [self._base_number(axis, name) for axis, name in enumerate(("x", "y", "z", *ANGLES))]
@@ -159,7 +164,7 @@ class MechanismPanel:
                 self._overwrite = gui.add_checkbox("Overwrite", False, hint="Replace a recording that is there")
                 self._record = gui.add_button("Record", icon=viser.Icon.PLAYER_RECORD, color="red")
                 self._replay = gui.add_button("Replay", icon=viser.Icon.PLAYER_PLAY, color="gray")
-        self._load.on_click(lambda _: send(LoadMechanism(self._path.value.strip() or self._file.value)))
+        self._load.on_click(lambda _: self._send_load())
         self._name.on_update(lambda event: self._by_person(event, ChooseMechanism(event.target.value)))
         for axis, steps in enumerate(self._steps):
             steps.on_click(partial(self._send_step, axis))
@@ -177,6 +182,13 @@ class MechanismPanel:
     def _by_person(self, event: viser.GuiEvent, request: MechanismRequest) -> None:
         if event.client_id is not None:
             self._send(request)
+
+    def _send_load(self) -> None:
+        path = self._path.value.strip() or self._file.value
+        if path == OTHER:
+            self.say("Choose a file, or give a path.", False)
+        else:
+            self._send(LoadMechanism(path))
 
     def _send_recording(self) -> None:
         self._send(RecordMotion(not self._recording, self._csv.value, self._overwrite.value))
@@ -212,11 +224,17 @@ class MechanismPanel:
 
     # ---- what there is ----
 
+    def set_file(self, file: str | None) -> None:
+        """Show which of the files runs; None: another one. A path that was typed would go before it."""
+        self._file.value = OTHER if file is None else file  # type: ignore[misc]  # viser's setter is real
+        if file is not None:
+            self._path.value = ""  # type: ignore[misc]
+
     def set_names(self, names: Sequence[str], name: str) -> None:
-        """Offer the mechanisms of a file; the panel is about one of them."""
+        """Offer the mechanisms of a file, even a single one, which may have another name; the panel is about one."""
         self._name.options = tuple(names)
         self._name.value = name  # type: ignore[misc]  # viser's setter is real
-        self._name.visible = len(names) > 1
+        self._name.visible = True
 
     def set_mechanism(
         self, joints: Sequence[JointView], tools: Sequence[str], links: Sequence[str], loops: Sequence[str]
@@ -233,8 +251,10 @@ class MechanismPanel:
                 mode = self._gui.add_dropdown(tool, MODES, hint="How it is moved")
                 mode.on_update(partial(self._send_mode, tool))
                 self._tools.append(mode)
-        self._tool.options = (*tools, *(link for link in links if link not in tools))
-        self._link.options = tuple(links)
+        movable = (*tools, *(link for link in links if link not in tools))
+        self._tool.options, self._link.options = movable or NOTHING, tuple(links) or NOTHING
+        for folder, there in ((self._joint_folder, joints), (self._tool_folder, movable), (self._link_folder, links)):
+            folder.visible = bool(there)
         with self._loop_folder:
             self._loops = {loop: self._gui.add_checkbox(loop, True, hint="Held closed") for loop in loops}
         for loop, box in self._loops.items():

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import contextlib
 import time as clock
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from humanoid_kinematics import LinkChange, MechanismSolver, ToolMotion, load_scene, read_scene
+from humanoid_kinematics import LinkChange, MechanismSolver, Scene, ToolMotion, load_scene, read_scene
 from humanoid_kinematics.analysis.channels import read_channels
 from humanoid_kinematics.analysis.recording import Recording
 from humanoid_kinematics.solver.commands import POSITION as POSITION_ROWS
@@ -67,6 +69,10 @@ IN_THE_WAY = "As near as it comes. In the way: "
 """How it begins."""
 ROOM = 1.25
 """Size of what is looked at over the mechanism's at first."""
+EDITED = 2
+"""After so many states the bodies are where an edit has brought them: the first may have been sent before it."""
+GROWN, SHRUNK = 0.1, 0.6
+"""A mechanism is framed again when it reaches further by this share of its size, or has become smaller by the other."""
 FOLLOW = 0.05
 """Time in which a held point comes by two thirds to the pointer, of which a browser tells 20 times a second [s]."""
 HANDLE = 0.6
@@ -130,14 +136,16 @@ class MechanismStudio:
         self._text = self._path = ""
         self._fresh = False
         self._worker = ThreadPoolExecutor(1, "mechanisms")
-        self._reading: Future[dict[str, MechanismSolver]] | None = None
+        self._reading: Future[tuple[dict[str, MechanismSolver], str | None]] | None = None
+        self._file: str | None = None
         self._changes: dict[str, LinkChange] = {}
         self._changing = False
         self._name = ""
         self._states: Inbox | None = None
         self._phantoms: Inbox | None = None
         self._bodies: RobotDrawing | None = None
-        self._framed = False
+        self._framed: np.ndarray | None = None
+        self._states_seen = 0
         self._drag: _Drag | None = None
         self._handles: dict[str, tuple[ToolHandle, tuple[str, ...], int]] = {}
         self._commanded_at, self._asked_at = -np.inf, np.inf
@@ -154,6 +162,10 @@ class MechanismStudio:
     def shows(self) -> bool:
         """Whether there is a mechanism."""
         return bool(self._all)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a robot on the page is one of the mechanisms."""
+        return name in self._all
 
     @property
     def _mechanism(self) -> ShownMechanism:
@@ -253,7 +265,7 @@ class MechanismStudio:
         """
         if self._reading is None and self._fresh:
             self._fresh = False
-            self._reading = self._worker.submit(_solvers, self._text, self._path)
+            self._reading = self._worker.submit(_read, self._text, self._path, self._panel.files)
         if self._reading is None or not self._reading.done():
             return
         reading, self._reading = self._reading, None
@@ -261,10 +273,13 @@ class MechanismStudio:
             self._waited = False
             self._panel.say(*self._loaded)
         try:
-            new = reading.result()
+            new, file = reading.result()
         except HumanoidError as error:
             self._panel.say(f"A mechanism can't be read here: {error}", False)
             return
+        if file != self._file or not self._all:
+            self._file = file
+            self._panel.set_file(file)
         same = new.keys() == self._all.keys() and all(
             solver.mechanism.robot.joint_names == self._all[name].solver.mechanism.robot.joint_names
             for name, solver in new.items()
@@ -290,7 +305,7 @@ class MechanismStudio:
     def _choose(self, name: str) -> None:
         for tool in [*self._handles]:
             self._set_mode(tool, FOLLOWS)
-        self._name, self._drag, self._bodies, self._framed = name, None, None, False
+        self._name, self._drag, self._bodies, self._framed = name, None, None, None
         # What is in the way now, and what is to be changed, is another one's.
         self._in_the_way, self._commanded_at, self._changes = (), -np.inf, {}
         shown = self._mechanism
@@ -450,14 +465,15 @@ class MechanismStudio:
         if newest is not None:
             state = deserialize_message(newest, MechanismState)
             _take(shown, state)
+            self._states_seen += 1
             asked = self._drag is not None or self._handles or now - self._commanded_at < PATIENCE
             self._tell(tuple(state.in_the_way) if asked else ())
         if robot is not None:
             if robot.drawing is not self._bodies:
                 self._bodies = robot.drawing
+                self._states_seen = 0
                 self._greet(robot)
-            if not self._framed:
-                self._frame(robot)
+            self._frame(robot)
             shown.draw(robot.placements, robot.drawing)
         self._draw_phantom(shown)
         self._command(now)
@@ -489,13 +505,22 @@ class MechanismStudio:
         robot.drawing.on_click(lambda link: self._send(wish.OpenLink(link)))
 
     def _frame(self, robot: ShownRobot) -> None:
-        """Look at the whole mechanism once its bodies are placed."""
+        """Look at the whole mechanism once its bodies are placed, and again when an edit has changed its size.
+
+        An edit that leaves it in the picture leaves the view to its person: a slider makes many of them.
+        """
+        if self._framed is not None and self._states_seen != EDITED:
+            return
         extent = robot.drawing.extent(robot.placements)
-        if extent is not None:
-            self._framed = True
-            self.below_ground = bool(extent[0, 2] < 0.0)
-            size = ROOM * float(np.linalg.norm(np.ptp(extent, axis=0)))
-            self._page.look_through(Camera.framing(extent.mean(axis=0), size))
+        if extent is None:
+            return
+        self._states_seen = EDITED + 1
+        if self._framed is not None and not _outgrown(extent, self._framed):
+            return
+        self._framed = extent
+        self.below_ground = bool(extent[0, 2] < 0.0)
+        size = ROOM * float(np.linalg.norm(np.ptp(extent, axis=0)))
+        self._page.look_through(Camera.framing(extent.mean(axis=0), size))
 
     def close(self) -> None:
         """Read no more."""
@@ -556,12 +581,20 @@ def _absolute(path: str) -> str:
         raise InputError(f"'{path[:100]}' is no path: {error}", element="recording") from error
 
 
-def _solvers(text: str, path: str) -> dict[str, MechanismSolver]:
-    """Return a solver for each mechanism of a text, ready to move.
+def _outgrown(extent: np.ndarray, framed: np.ndarray) -> bool:
+    """Return whether a box, (2, 3) corners [m], is no longer well in the picture of another one."""
+    size, before = np.linalg.norm(np.ptp(extent, axis=0)), np.linalg.norm(np.ptp(framed, axis=0))
+    room = GROWN * before
+    return bool(np.any(extent[0] < framed[0] - room) or np.any(extent[1] > framed[1] + room) or size < SHRUNK * before)
+
+
+def _read(text: str, path: str, files: Sequence[str]) -> tuple[dict[str, MechanismSolver], str | None]:
+    """Return a solver for each mechanism of a text, ready to move, and which of some files the text is of, if any.
 
     Args:
         text: MAD or URDF.
         path: of a file; of a URDF's own, it says which joints have motors. Empty: not known.
+        files: names or paths of files.
 
     Raises:
         HumanoidError: the text can't be read.
@@ -572,7 +605,35 @@ def _solvers(text: str, path: str) -> dict[str, MechanismSolver]:
             scene = load_scene(path)
     if scene is None or all(mechanism.robot.urdf != text for mechanism in scene.mechanisms.values()):
         scene = read_scene(text)
-    return {topic_name(name): MechanismSolver(mechanism) for name, mechanism in scene.mechanisms.items()}
+    solvers = {topic_name(name): MechanismSolver(mechanism) for name, mechanism in scene.mechanisms.items()}
+    return solvers, _file_of(scene, path, files)
+
+
+def _file_of(scene: Scene, path: str, files: Sequence[str]) -> str | None:
+    """Return which of some files has mechanisms with the names and joints of a scene, which edits leave as they are.
+
+    Where several have, it is the one that was asked for.
+    """
+    wanted = _joints(scene)
+    found = [file for file, joints in _known(tuple(files)).items() if joints == wanted]
+    return path if path in found else next(iter(found), None)
+
+
+@cache
+def _known(files: tuple[str, ...]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the joints of the mechanisms of each file that can be read."""
+    known = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of files that nobody has asked for
+        for file in files:
+            with contextlib.suppress(HumanoidError):
+                known[file] = _joints(load_scene(file))
+    return known
+
+
+def _joints(scene: Scene) -> dict[str, tuple[str, ...]]:
+    """Return the joints of each mechanism, by name."""
+    return {name: tuple(mechanism.robot.joint_names) for name, mechanism in scene.mechanisms.items()}
 
 
 def _take(shown: ShownMechanism, state: MechanismState) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -88,7 +88,8 @@ class Panel:
         self.mechanism = MechanismPanel(gui, send, mechanisms)
         with gui.add_folder("Show", expand_by_default=False):
             self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
-        with gui.add_folder("Scene", expand_by_default=False):
+        self._loading = gui.add_folder("Scene", expand_by_default=False)
+        with self._loading:
             self._scene = gui.add_dropdown("Name", tuple(scenes) or ("stand",))
             self._load = gui.add_button("Load", icon=viser.Icon.FOLDER_OPEN, color="gray")
 
@@ -129,13 +130,14 @@ class Panel:
 
     def offer_pushes(self, offered: bool) -> None:
         """Show the folders of pushes and pulls where somebody takes them, and that of forces where some are told."""
-        for folder, visible in (
-            (self._pushing, offered),
-            (self._pulling, offered),
-            (self._forces, bool(self.plot.history.bodies)),
-        ):
-            if folder.visible != visible:
-                folder.visible = visible
+        _show((self._pushing, self._pulling), offered)
+        _show((self._forces,), bool(self.plot.history.bodies))
+
+    def offer_robots(self, robots: bool, gaits: bool) -> None:
+        """Show what is about simulated and real robots, and the folder of gaits; a mechanism alone has neither."""
+        simulation = self._html, self._pause, self._reset, self._loading
+        _show((*simulation, self.posture.folder, self.plan.folder), robots)
+        _show((self.gait.folder,), gaits)
 
     def show_status(self, view: SimulationView | None, normal_force: float, weight: float | None) -> None:
         """Show the simulation's state; None means that no simulator is heard."""
@@ -161,3 +163,10 @@ class Panel:
     def say(self, message: str) -> None:
         """Show a message under the state, or nothing when it is empty."""
         show_message(self._message, message, False)
+
+
+def _show(parts: Iterable[viser.GuiFolderHandle | viser.GuiHtmlHandle | viser.GuiButtonHandle], visible: bool) -> None:
+    """Show or hide parts of the panel; the browsers are told of what changes."""
+    for part in parts:
+        if part.visible != visible:
+            part.visible = visible

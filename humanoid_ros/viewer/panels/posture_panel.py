@@ -34,6 +34,9 @@ class PosturePanel:
     Args:
         gui: GUI of the page.
         send: Takes each request; called from viser's threads.
+
+    Attributes:
+        folder: All of it.
     """
 
     def __init__(self, gui: viser.GuiApi, send: Callable[[PostureRequest], None]) -> None:
@@ -41,8 +44,8 @@ class PosturePanel:
         self._send = send
         self._shown = False
         self._uses: dict[str, viser.GuiDropdownHandle[str]] = {}
-        self._folder = gui.add_folder("Posture", expand_by_default=False)
-        with self._folder:
+        self.folder = gui.add_folder("Posture", expand_by_default=False)
+        with self.folder:
             self._show = gui.add_button("Show posture", icon=viser.Icon.WALK, hint="A second robot follows handles")
             self._reset = gui.add_button("Reset handles", icon=viser.Icon.REFRESH, color="gray", visible=False)
             self._result = gui.add_html("", visible=False)

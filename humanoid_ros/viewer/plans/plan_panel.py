@@ -19,12 +19,16 @@ class PlanPanel:
     Args:
         gui: GUI of the page.
         send: Takes each request; called from viser's threads.
+
+    Attributes:
+        folder: All of it.
     """
 
     def __init__(self, gui: viser.GuiApi, send: Callable[[PlanRequest], None]) -> None:
         self._send = send
         self._working = self._goal_shown = False
-        with gui.add_folder("Contact plan", expand_by_default=False):
+        self.folder = gui.add_folder("Contact plan", expand_by_default=False)
+        with self.folder:
             self._set_goal = gui.add_button("Set goal", icon=viser.Icon.FLAG, hint="Drag the ball, or Shift-click")
             self._of = gui.add_dropdown("Goal of", (CENTRE,), visible=False)
             self._hands = gui.add_checkbox("Hands may hold", False, visible=False)

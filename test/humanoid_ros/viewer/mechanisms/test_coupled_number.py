@@ -64,3 +64,20 @@ def test_a_slider_alone_shows_and_sends_as_well(page: Page) -> None:
     use(control._slider, 40.0)
     assert sent == [40.0]
     assert control.value == 40.0
+
+
+@pytest.mark.parametrize("value", [876.235833, 900.0, 476.234167, 400.0])
+def test_a_number_at_a_bound_of_more_digits_than_are_shown_stays_within_it(page: Page, value: float) -> None:
+    """As of `gough`'s drives: rounded, a bound lies beyond itself, and the page takes no such number."""
+    lower, upper = 476.234167, 876.235833
+    control = CoupledNumber(page.server.gui, "q [mm]", (lower, upper), value, [].append)
+    bound = upper if value > 600.0 else lower
+    assert control.value == bound
+    control.show(600.0)
+    control.show(value)
+    assert control.value == control._slider.value == bound
+
+
+def test_a_number_whose_bounds_are_the_same_is_shown(page: Page) -> None:
+    control = CoupledNumber(page.server.gui, "q [°]", (12.3456, 12.3456), 0.0, [].append)
+    assert control.value == control._field.value == 12.3456

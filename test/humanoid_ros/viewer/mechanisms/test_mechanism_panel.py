@@ -15,7 +15,7 @@ from humanoid_kinematics import KleinfingerKhalil
 from humanoid_ros.viewer.mechanisms import mechanism_panel
 from humanoid_ros.viewer.mechanisms.coupled_number import CoupledNumber
 from humanoid_ros.viewer.mechanisms.link_panel import LinkView
-from humanoid_ros.viewer.mechanisms.mechanism_panel import HELD_RATE, POSE, JointView, MechanismPanel
+from humanoid_ros.viewer.mechanisms.mechanism_panel import HELD_RATE, OTHER, POSE, JointView, MechanismPanel
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels.request import (
     CloseLink,
@@ -144,8 +144,35 @@ def test_a_plot_and_a_part_to_show_are_rows_of_a_table(page: Page, monkeypatch: 
 
 def test_menus_offer_files_solvers_frames_and_what_the_mechanism_has(panel: tuple[MechanismPanel, list]) -> None:
     control, _ = panel
-    assert control._file.options == ("cross", "fourbar")
+    assert control._file.options == ("cross", "fourbar", OTHER)
     assert control._solver.options == ("robust", "thesis")
     assert control._frame.options == ("world", "tool", "view")
     assert control._link.options == ("link_1", "link_2")
     assert control._tool.options == ("tip", "link_1", "link_2")
+
+
+def test_a_mechanism_without_anything_that_moves_is_shown(panel: tuple[MechanismPanel, list]) -> None:
+    """And the next one in full."""
+    control, _ = panel
+    folders = control._joint_folder, control._tool_folder, control._link_folder
+    control.set_mechanism([], [], [], [])
+    assert not any(folder.visible for folder in folders)
+    control.set_mechanism([JointView("joint_1", True, 0.2, (-0.5, 0.5))], [], ["link_1"], [])
+    assert all(folder.visible for folder in folders)
+    assert control._link.value == "link_1"
+
+
+def test_the_list_of_files_says_which_one_runs(panel: tuple[MechanismPanel, list]) -> None:
+    control, sent = panel
+    use(control._path, "fourbar")
+    control.set_file("fourbar")
+    assert (control._file.value, control._path.value) == ("fourbar", "")
+    use(control._file, "cross")
+    use(control._load)
+    assert sent[-1] == LoadMechanism("cross")
+    control.set_file(None)
+    assert control._file.value == OTHER
+    sent.clear()
+    use(control._load)
+    assert sent == []
+    assert "give a path" in control.said

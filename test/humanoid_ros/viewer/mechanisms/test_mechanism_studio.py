@@ -28,6 +28,8 @@ from humanoid_kinematics.analysis.recording import Recording  # noqa: E402
 pytestmark = pytest.mark.ros
 DOMAIN = claim_domain()
 BODIES = "/robots/fourbar/"
+BLOCK = """<robot name="block"><link name="block"><visual><geometry><box size="1 1 1"/></geometry></visual></link>
+<link name="lid"/><joint name="weld" type="fixed"><parent link="block"/><child link="lid"/></joint></robot>"""
 
 
 @pytest.fixture(scope="module")
@@ -281,7 +283,56 @@ def test_the_view_is_left_to_its_person_while_the_mechanism_moves_and_changes(pa
     )  # fmt: skip
     page.set(slider(page), 90.0)
     wait_for(lambda: abs(angle(page, "link_1") - np.radians(90.0)) < 1e-3, "the crank moves")
-    assert not [kind for kind in list(page.settings) if kind.startswith("SetCamera")]
+    assert not moved_camera(page)
+    edit(page, "link_2", "d [mm]", 1e3 * float(np.linalg.norm(place(page, "link_2"))) + 5.0)
+    assert not moved_camera(page)
+
+
+def test_a_mechanism_that_an_edit_has_made_larger_is_looked_at_again(page: PageClient) -> None:
+    load(page, "puma")
+    wait_for(lambda: "position" in page.nodes["/robots/puma/link_5"], "its bodies are placed", 240.0)
+    wait_for(lambda: page.controls["File"]["value"] == "puma", "the list says that it runs")
+    time.sleep(1.0)
+    page.settings.clear()
+    edit(page, "link_3", "d [mm]", 1800.0)
+    wait_for(lambda: moved_camera(page), "the camera goes back")
+    position, at = (np.array(page.settings[f"SetCamera{kind}Message"][key])
+                    for kind, key in (("Position", "position"), ("LookAt", "look_at")))  # fmt: skip
+    assert np.linalg.norm(position - at) > 3.0
+
+
+def moved_camera(page: PageClient) -> bool:
+    return any(kind.startswith("SetCamera") for kind in list(page.settings))
+
+
+def edit(page: PageClient, link: str, parameter: str, value: float) -> None:
+    """Set a parameter of a link, and wait until its bodies are drawn anew where it has brought them."""
+    page.set("Link to edit", link)
+    page.set("Edit link", True)
+    wait_for(lambda: parameter in page.controls, "its panel is open")
+    page.set(parameter, value)
+    wait_for(lambda: "Changed." in page.texts, "it is changed")
+    time.sleep(1.0)
+    page.set("Close", True)
+
+
+def test_beside_a_mechanism_alone_nothing_is_said_of_simulators(page: PageClient) -> None:
+    wait_for(lambda: page.controls["Pause"]["visible"] is False, "its buttons aren't there")
+    assert "no simulator" not in page.texts
+    assert page.controls["Mechanism"]["value"] == "fourbar"
+
+
+def test_a_mechanism_without_movable_links_is_shown_and_the_next_one_too(page: PageClient, tmp_path: Path) -> None:
+    path = tmp_path / "block.urdf"
+    path.write_text(BLOCK)
+    load(page, str(path))
+    wait_for(lambda: "/robots/block/block/0" in page.nodes, "it is drawn")
+    wait_for(lambda: page.controls["Mechanism"]["value"] == "block", "the panel is about it")
+    wait_for(lambda: page.controls["File"]["value"] == "another file", "none of the list")
+    page.set("base z [mm]", 50.0)
+    wait_for(lambda: np.allclose(page.nodes["/robots/block/block"]["position"][2], 0.05), "its base is moved")
+    assert "can&#x27;t" not in page.texts
+    assert "Error" not in page.texts
 
 
 def test_a_phantom_stands_where_somebody_else_says(page: PageClient) -> None:

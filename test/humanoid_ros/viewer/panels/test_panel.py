@@ -108,6 +108,17 @@ def test_pushes_are_offered_where_somebody_takes_them_and_forces_shown_where_som
     assert [folder.visible for folder in folders] == [False, False, True]
 
 
+def test_a_mechanism_alone_has_neither_simulation_nor_robots(panel: tuple[Panel, list[Request]]) -> None:
+    control, _ = panel
+    about = control._html, control._pause, control._reset, control._loading, control.posture.folder, control.plan.folder
+    control.offer_robots(False, gaits=True)
+    assert not any(part.visible for part in about)
+    assert control.gait.folder.visible
+    control.offer_robots(True, gaits=False)
+    assert all(part.visible for part in about)
+    assert not control.gait.folder.visible
+
+
 def test_status_says_what_it_is_given() -> None:
     text = status_html(VIEW, 568.9, 569.0)
     for word in ("running", "stand", "3.25 s", "0.99", "300 µs", "568.9 N of 569.0 N"):
