@@ -9,10 +9,7 @@ from typing import TypeAlias
 
 from humanoid_stack.action import ExecuteTrajectory
 from humanoid_stack.msg import WholeBodyTrajectory as WholeBodyMessage
-from rclpy.clock import Clock, ClockType
-from rclpy.publisher import Publisher
 from trajectory_msgs.msg import JointTrajectory
-from unique_identifier_msgs.msg import UUID
 
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
@@ -22,7 +19,7 @@ from humanoid_ros.client.member import Member
 from humanoid_ros.client.requests import JointMotion, trajectory_message
 from humanoid_ros.messages.conversions import duration
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
-from humanoid_ros.node.qos import SENSOR
+from humanoid_ros.node.sign_of_life import SignOfLife
 
 WORLD = "world"
 SIGN = 0.5
@@ -97,20 +94,12 @@ class BridgeMethods(Member):
         )
         alive = self._alive  # before the goal: the bridge has to have found it
         task = self._connection.start(ExecuteTrajectory, "execute_trajectory", goal, _read, _news)
-        node = self._connection.node
-
-        def live() -> None:
-            if task.done:
-                node.destroy_timer(timer)
-            else:
-                alive.publish(task.goal_id)
-
-        timer = node.create_timer(0.2 * (dead_man or SIGN), live, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        alive.give(lambda: task.goal_id, lambda: not task.done, dead_man or SIGN)
         return task
 
     @cached_property
-    def _alive(self) -> Publisher:
-        return self._connection.node.create_publisher(UUID, "execute_trajectory/alive", SENSOR)
+    def _alive(self) -> SignOfLife:
+        return SignOfLife(self._connection.node)
 
 
 def _read(status: int, result: ExecuteTrajectory.Result) -> ExecuteTrajectory.Result:

@@ -10,8 +10,7 @@ from rclpy.node import Node
 from unique_identifier_msgs.msg import UUID
 
 from humanoid_ros.node.qos import SENSOR
-
-TOPIC = "execute_trajectory/alive"
+from humanoid_ros.node.sign_of_life import TOPIC
 
 
 class DeadMan:

@@ -50,6 +50,11 @@ class AskedGoal:
         """Whether a goal is under way."""
         return self._working
 
+    @property
+    def goal_id(self) -> Any:
+        """Id of the goal under way, as a message; None while it isn't accepted."""
+        return None if self._goal is None else self._goal.goal_id
+
     def ask(self, goal: Any) -> None:
         """Send a goal, unless one is under way.
 

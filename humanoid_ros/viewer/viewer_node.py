@@ -54,6 +54,7 @@ from humanoid_ros.viewer.drawing.scene_drawing import SceneDrawing
 from humanoid_ros.viewer.drawing.trace_drawing import TraceDrawing
 from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
 from humanoid_ros.viewer.drawing.viewer_markers import coloured_meshes, draw_markers, trace_lines, viewed
+from humanoid_ros.viewer.following import Following
 from humanoid_ros.viewer.gait_studio import GaitStudio
 from humanoid_ros.viewer.handles.posture_editor import PostureEditor
 from humanoid_ros.viewer.handles.present_robot import PresentRobot
@@ -62,10 +63,11 @@ from humanoid_ros.viewer.handles.pulling import Pulling
 from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import PORT, Page
-from humanoid_ros.viewer.panels.panel import Panel
+from humanoid_ros.viewer.panels.panel import FOLLOW, Panel
 from humanoid_ros.viewer.panels.request import (
     GaitRequest,
     MechanismRequest,
+    MotionRequest,
     PickLink,
     PlanRequest,
     PostureRequest,
@@ -133,6 +135,7 @@ class ViewerNode(AnsweringNode):
         handle = PullHandle(server.scene)
         server.on_client_disconnect(lambda client: handle.client_left(client.client_id))
         self._robots = ShownRobots(server.scene)
+        self._following = Following(server)
         self._stamp = 0.0
         self._descriptions: dict[str, str] = {}
         self._tree = TransformTree(text(self, "fixed_frame"))
@@ -423,9 +426,16 @@ class ViewerNode(AnsweringNode):
             self._try("plan", partial(self._plans.update, now))
             self._try("mechanism", partial(self._mechanisms.update, now))
             self._show_grid()
+            self._try("follow", partial(self._follow, now))
         self.page.server.flush()  # else two drawings may fall into one of viser's own sixtieths of a second
         if not self._aimed:
             self._try("view", self._aim)
+
+    def _follow(self, now: float) -> None:
+        """Let the cameras go with the first robot, if a person wants that."""
+        robot = next(self._whole_robots(), None)
+        base = None if robot is None else robot.placements.get(robot.drawing.description.root)
+        self._following.update(None if base is None else np.array(base.translation), now)
 
     def _place(self) -> None:
         """Put everything where it is by now."""
@@ -522,7 +532,7 @@ class ViewerNode(AnsweringNode):
             self._editor.answer(request)
         elif isinstance(request, GaitRequest):
             self._studio.answer(request)
-        elif isinstance(request, PlanRequest):
+        elif isinstance(request, PlanRequest | MotionRequest):
             self._plans.answer(request)
         elif isinstance(request, MechanismRequest):
             self._mechanisms.answer(request)
@@ -541,6 +551,8 @@ class ViewerNode(AnsweringNode):
         elif request.part == "floor":
             self._floor_wanted = request.visible
             self._show_grid()
+        elif request.part == FOLLOW:
+            self._following.on = request.visible
         else:
             self._robots.show(request.part, request.visible)
             self._moved = True
@@ -549,6 +561,7 @@ class ViewerNode(AnsweringNode):
         robot = next(self._whole_robots(), None)
         name, placements = ("", {}) if robot is None else (robot.drawing.description.name, robot.placements)
         self._present.update(name, placements, "" if self._status is None else self._status.scene)
+        self._present.prefix = "" if robot is None else robot.prefix
         newest = None if robot is None else self._joint_inboxes[robot.prefix.rstrip("/")].newest()
         if newest is not None:
             self._present.joints = newest

@@ -23,11 +23,12 @@ class PresentRobot:
     Attributes:
         name: in the robot's description; empty when there is no robot.
         scene_name: of the simulated scene; empty while none is known.
+        prefix: of its topics; empty where it is alone.
         joints: its joint state, as it came: of the many that come few are looked at.
     """
 
     def __init__(self) -> None:
-        self.name = self.scene_name = ""
+        self.name = self.scene_name = self.prefix = ""
         self.joints: bytes | None = None
         self._placements: Mapping[str, pin.SE3] = {}
         self._robot: tuple[str, Robot] | None = None

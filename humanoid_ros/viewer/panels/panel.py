@@ -38,6 +38,8 @@ SHOWN = {
     "floor": "Floor grid",
 }
 """Parts of the drawing that can be hidden, and how the panel calls them."""
+FOLLOW = "follow"
+"""What is no such part: the camera goes with the robot."""
 
 
 class Panel:
@@ -88,6 +90,7 @@ class Panel:
         self.mechanism = MechanismPanel(gui, send, mechanisms)
         with gui.add_folder("Show", expand_by_default=False):
             self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
+            self._boxes[FOLLOW] = gui.add_checkbox("Camera follows robot", False)
         self._loading = gui.add_folder("Scene", expand_by_default=False)
         with self._loading:
             self._scene = gui.add_dropdown("Name", tuple(scenes) or ("stand",))

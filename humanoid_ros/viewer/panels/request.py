@@ -59,7 +59,10 @@ class PickLink:
 
 @dataclass(frozen=True)
 class Show:
-    """Show or hide a part of the drawing: robot, forces, cones, balance, soles, traces or floor."""
+    """Show or hide a part of the drawing: robot, forces, cones, balance, soles, traces or floor.
+
+    Of the part `panel.FOLLOW`, whether the camera goes with the robot.
+    """
 
     part: str
     visible: bool
@@ -205,6 +208,46 @@ class ShowPlan:
     shown: bool
     tree: bool
     step: int
+
+
+@dataclass(frozen=True)
+class MakeMotion:
+    """Make a motion of the plan that is shown.
+
+    Attributes:
+        collisions: Whether it keeps clear of the robot itself and of the scene.
+    """
+
+    collisions: bool
+
+
+@dataclass(frozen=True)
+class CancelMotion:
+    """Give up making the motion, or stop the robot that plays it."""
+
+
+@dataclass(frozen=True)
+class BeginMotion:
+    """Put the simulated robot where the motion begins.
+
+    Attributes:
+        play: Whether it plays the motion then.
+    """
+
+    play: bool
+
+
+@dataclass(frozen=True)
+class RunMotion:
+    """Let the controller bridge run the motion.
+
+    Attributes:
+        speed: As a share of the motion's own, in (0, 1].
+        browser: Whose person asks; the robot stops when it leaves.
+    """
+
+    speed: float
+    browser: int | None
 
 
 @dataclass(frozen=True)
@@ -438,8 +481,18 @@ MechanismRequest: TypeAlias = (
     | RecordMotion
     | ReplayMotion
 )
+MotionRequest: TypeAlias = MakeMotion | CancelMotion | BeginMotion | RunMotion
 PlanRequest: TypeAlias = SetGoal | PlaceGoal | PlanContacts | CancelPlan | ShowPlan
 GaitRequest: TypeAlias = GenerateGait | CancelGait | ShowGait
 PostureRequest: TypeAlias = ShowPosture | ResetPosture | UsePlace | SetPostureOptions
 SimulatorRequest: TypeAlias = Pause | Step | Reset | LoadScene | Push
-Request: TypeAlias = SimulatorRequest | PickLink | Show | PostureRequest | GaitRequest | PlanRequest | MechanismRequest
+Request: TypeAlias = (
+    SimulatorRequest
+    | PickLink
+    | Show
+    | PostureRequest
+    | GaitRequest
+    | PlanRequest
+    | MotionRequest
+    | MechanismRequest
+)

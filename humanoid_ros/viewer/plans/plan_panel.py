@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 import viser
 
 from humanoid_ros.viewer.panels.message import show_message
-from humanoid_ros.viewer.panels.request import CancelPlan, PlanContacts, PlanRequest, SetGoal, ShowPlan
+from humanoid_ros.viewer.panels.request import CancelPlan, MotionRequest, PlanContacts, PlanRequest, SetGoal, ShowPlan
+from humanoid_ros.viewer.plans.motion_panel import MotionPanel
 
 CENTRE = "centre of mass"
 
@@ -22,9 +23,10 @@ class PlanPanel:
 
     Attributes:
         folder: All of it.
+        motion: Of the plan.
     """
 
-    def __init__(self, gui: viser.GuiApi, send: Callable[[PlanRequest], None]) -> None:
+    def __init__(self, gui: viser.GuiApi, send: Callable[[PlanRequest | MotionRequest], None]) -> None:
         self._send = send
         self._working = self._goal_shown = False
         self.folder = gui.add_folder("Contact plan", expand_by_default=False)
@@ -39,6 +41,7 @@ class PlanPanel:
             self._shown = gui.add_checkbox("Show plan", True, visible=False)
             self._tree = gui.add_checkbox("Search tree", True, visible=False)
             self._step = gui.add_slider("Stance", 0, 1, 1, 0, visible=False)
+            self.motion = MotionPanel(gui, send)
         self._set_goal.on_click(lambda _: send(SetGoal(self._of.value, not self._goal_shown)))
         self._of.on_update(lambda _: send(SetGoal(self._of.value, True)))
         self._plan.on_click(lambda _: send(PlanContacts(bool(self._hands.value), bool(self._collisions.value))))

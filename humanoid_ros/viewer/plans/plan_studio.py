@@ -38,6 +38,7 @@ from humanoid_ros.viewer.handles.snapping import pointed_at, snap
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels import request as wish
 from humanoid_ros.viewer.plans.goal_handle import GoalHandle
+from humanoid_ros.viewer.plans.motion_studio import MotionStudio
 from humanoid_ros.viewer.plans.plan_drawing import PlanDrawing
 from humanoid_ros.viewer.plans.plan_panel import CENTRE, PlanPanel
 
@@ -81,6 +82,7 @@ class PlanStudio:
         scales: tuple[float, float],
     ) -> None:
         self._scene, self._panel, self._present = page.server.scene, panel, present
+        self._motions = MotionStudio(node, page, panel.motion, present)
         self._time_limit, self._scales = time_limit, scales
         self._asked = AskedGoal(
             node, (PlanContacts, "plan_contacts"), "contact_planner", self._on_feedback, self._on_end
@@ -96,8 +98,11 @@ class PlanStudio:
         self._tree: tuple[list[int], list[Any], list[float]] = [], [], []
         self._tree_drawn, self._tree_size = -np.inf, 0
 
-    def answer(self, request: wish.PlanRequest) -> None:
+    def answer(self, request: wish.PlanRequest | wish.MotionRequest) -> None:
         """Do what a person asks for."""
+        if isinstance(request, wish.MotionRequest):
+            self._motions.answer(request)
+            return
         try:
             if isinstance(request, wish.SetGoal):
                 self._set_goal(request)
@@ -121,6 +126,7 @@ class PlanStudio:
             now: monotonic time [s].
         """
         self._asked.watch()
+        self._motions.update()
         if len(self._tree[0]) != self._tree_size and now - self._tree_drawn > TREE_PERIOD:
             fathers, places, potentials = self._tree
             self._tree_drawn, self._tree_size = now, len(fathers)
@@ -225,6 +231,7 @@ class PlanStudio:
             return
         self._asked.ask(PlanContacts.Goal(request=self.request(asked)))
         self._panel.working = True
+        self._motions.set_plan(ContactPlan())
         self._tree, self._tree_size = ([], [], []), -1
         self._panel.say("Asked for.")
 
@@ -282,6 +289,7 @@ class PlanStudio:
             where = placement(contact.pose, "contact")
             outlines.append(np.array([where.act(corner) for corner in patches[contact.location]]))
         self._plan, self._found = plan, found
+        self._motions.set_plan(plan if found else ContactPlan())
         self._drawing.set_plan(outlines, np.array([array(step.centre_of_mass) for step in plan.steps]))
         self._panel.set_steps(len(plan.steps))
         if not self._panel.working:
