@@ -15,16 +15,18 @@ from humanoid_ros.viewer.following import Following
 from humanoid_ros.viewer.page import Page
 
 WAY = np.array([1.0, 0.5, 0.1])
+POSITION, LOOK_AT = np.array([2.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0])
+"""Of the browser's camera at first [m]."""
 LONG = 100.0
 """A time in which the camera has come to where the robot is [s]."""
 
 
 @pytest.fixture
 def browser(page: Page) -> Iterator[PageClient]:
-    """A browser that looks from (2, 0, 1) at (0, 0, 1)."""
+    """A browser."""
     client = PageClient(page.address)
     wait_for(page.server.get_clients, "it is there")
-    look(page, client, [2.0, 0.0, 1.0], [0.0, 0.0, 1.0])
+    look(page, client, POSITION, LOOK_AT)
     yield client
     client.close()
 
@@ -46,7 +48,8 @@ def camera(browser: PageClient) -> tuple[list[float], list[float]]:
 
 
 def wait_until_at(browser: PageClient, position: ArrayLike, look_at: ArrayLike) -> None:
-    wait_for(lambda: np.allclose(camera(browser), [position, look_at], atol=1e-6), f"the camera is at {position}")
+    asked = np.array([position, look_at])
+    wait_for(lambda: np.allclose(camera(browser), asked, rtol=0.0, atol=1e-6), f"the camera is at {asked}")
 
 
 def test_the_camera_comes_smoothly_to_where_the_robot_is(page: Page, browser: PageClient) -> None:
@@ -56,9 +59,9 @@ def test_the_camera_comes_smoothly_to_where_the_robot_is(page: Page, browser: Pa
     following.update(np.zeros(3), 0.0)
     following.update(WAY, 0.3)
     share = 1.0 - np.exp(-1.0)
-    wait_until_at(browser, [2.0, 0.0, 1.0] + share * WAY, [0.0, 0.0, 1.0] + share * WAY)
+    wait_until_at(browser, POSITION + share * WAY, LOOK_AT + share * WAY)
     following.update(WAY, LONG)
-    wait_until_at(browser, [2.0, 0.0, 1.0] + WAY, [0.0, 0.0, 1.0] + WAY)
+    wait_until_at(browser, POSITION + WAY, LOOK_AT + WAY)
 
 
 def test_what_a_person_does_to_the_camera_meanwhile_stays(page: Page, browser: PageClient) -> None:
@@ -75,16 +78,15 @@ def test_what_comes_back_late_of_where_the_camera_was_put_is_no_persons(page: Pa
     """Taken for a person's, each would leave the camera behind by as much as the robot has moved meanwhile."""
     following = Following(page.server)
     following.on = True
-    start = np.array([2.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0])
     following.update(np.zeros(3), 0.0)
     for step in range(1, 4):
         following.update(step * WAY, step * LONG)
     # Of the first step, and of one whose point looked at is later than its place.
-    look(page, browser, start[0] + WAY, start[1] + WAY)
+    look(page, browser, POSITION + WAY, LOOK_AT + WAY)
     following.update(4.0 * WAY, 4.0 * LONG)
-    look(page, browser, start[0] + 3.0 * WAY, start[1] + 4.0 * WAY)
+    look(page, browser, POSITION + 3.0 * WAY, LOOK_AT + 4.0 * WAY)
     following.update(5.0 * WAY, 5.0 * LONG)
-    wait_until_at(browser, start[0] + 5.0 * WAY, start[1] + 5.0 * WAY)
+    wait_until_at(browser, POSITION + 5.0 * WAY, LOOK_AT + 5.0 * WAY)
 
 
 def test_off_the_camera_stays_and_on_again_it_does_not_jump(page: Page, browser: PageClient) -> None:
