@@ -145,7 +145,7 @@ class MechanismStudio:
         self._phantoms: Inbox | None = None
         self._bodies: RobotDrawing | None = None
         self._framed: np.ndarray | None = None
-        self._states_seen = 0
+        self._states_seen = 0.0
         self._drag: _Drag | None = None
         self._handles: dict[str, tuple[ToolHandle, tuple[str, ...], int]] = {}
         self._commanded_at, self._asked_at = -np.inf, np.inf
@@ -509,12 +509,12 @@ class MechanismStudio:
 
         An edit that leaves it in the picture leaves the view to its person: a slider makes many of them.
         """
-        if self._framed is not None and self._states_seen != EDITED:
+        if self._framed is not None and self._states_seen < EDITED:
             return
         extent = robot.drawing.extent(robot.placements)
         if extent is None:
             return
-        self._states_seen = EDITED + 1
+        self._states_seen = -np.inf  # until the next edit
         if self._framed is not None and not _outgrown(extent, self._framed):
             return
         self._framed = extent

@@ -201,9 +201,9 @@ class MotionStudio:
             message += f"\nLargest joint error {worst}."
         return message, result.success
 
-    def _end(self, tell: Callable[[Any], tuple[str, bool]], result: Any, why: str) -> None:
+    def _end(self, read: Callable[[Any], tuple[str, bool]], result: Any, why: str) -> None:
         self._current = None
-        self._tell(*((why, False) if result is None else tell(result)))
+        self._tell(*((why, False) if result is None else read(result)))
 
     def _tell(self, message: str, good: bool) -> None:
         """Tell what came of what was under way."""
