@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
-from typing import TypeVar
+from numbers import Real
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +22,11 @@ LISTED = 40
 """Names that an error message lists at most."""
 LONGEST_NAME = 200
 """Characters of a name at most; ROS puts names of robots and links together, and has 255 for a topic."""
+
+
+def is_finite(value: object) -> TypeGuard[float]:
+    """Whether a value is a finite number; texts that read like one aren't."""
+    return isinstance(value, Real) and math.isfinite(value)
 
 
 def check_number(value: float, element: str, *, lower: float = 0.0, upper: float = math.inf) -> float:
@@ -54,9 +60,12 @@ def check_array(values: ArrayLike, element: str, shape: tuple[int, ...] = (3,)) 
     Raises:
         InputError: it isn't one.
     """
-    array = np.asarray(values, dtype=float)
+    count = " x ".join(map(str, shape)) or "one"
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"is {values!r}", element=element, remedy=f"Give {count} finite numbers") from error
     if array.shape != shape or not np.isfinite(array).all():
-        count = " x ".join(map(str, shape)) or "one"
         raise InputError(f"is {array.tolist()}", element=element, remedy=f"Give {count} finite numbers")
     return array
 

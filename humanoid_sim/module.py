@@ -13,9 +13,11 @@ class Module:
     """A part of a simulation that a user adds or leaves out (specification 000 §1.4).
 
     A module is added by :meth:`~humanoid_sim.simulation.Simulation.add_module`. It overrides the methods that it needs.
+    Copies of the simulation have deep copies of it; what it holds of the simulation (robots, bodies, servos) is theirs
+    in them. Functions are shared: one that a module keeps should take the simulation as an argument.
 
     Attributes:
-        name: under which the simulation knows it.
+        name: under which the simulation knows it; that of its class if it has none.
         requires: names of modules that must have been added before.
     """
 

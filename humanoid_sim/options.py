@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
-from typing import TypedDict
+from numbers import Real
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from humanoid_model.checks import is_finite
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.solve import SOLVERS, find_solver
@@ -17,6 +18,9 @@ from humanoid_sim.stepping.impact_stage import IMPACTS
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
 from humanoid_sim.stepping.schemes import Scheme, find_scheme
 from humanoid_sim.stepping.stepper import DYNAMICS
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class OptionValues(TypedDict, total=False):
@@ -73,6 +77,21 @@ class SimulationOptions:
     impact_speed: float | None = None
     detection: str = BACKENDS[0]
 
+    @classmethod
+    def by_name(cls, **options: Unpack[OptionValues]) -> SimulationOptions:
+        """Make options of those that are given.
+
+        Raises:
+            InputError: one that there isn't, or see :meth:`__post_init__`.
+        """
+        known = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise InputError(
+                    f"there is no option '{name}'", element=name, remedy=f"Options are {', '.join(known)}"
+                )
+        return cls(**options)
+
     def __post_init__(self) -> None:
         """Check everything.
 
@@ -88,23 +107,24 @@ class SimulationOptions:
             ("impacts", self.impacts, IMPACTS, "there is no way to resolve impacts"),
             ("detection", self.detection, BACKENDS, "there is no detection"),
         ):
-            if value not in known:
+            if not isinstance(value, str) or value not in known:
                 raise InputError(f"{problem} '{value}'", element=element, remedy=f"Choose one of {', '.join(known)}")
-        if not (math.isfinite(self.tolerance) and self.tolerance > 0.0):
+        if not (is_finite(self.tolerance) and self.tolerance > 0.0):
             raise InputError(
-                f"tolerance is {self.tolerance}", element="tolerance", remedy="Give a positive number, 1e-9 by default"
+                f"tolerance is {self.tolerance!r}", element="tolerance", remedy="Give a positive number, 1e-9 by default"
             )
-        if isinstance(self.max_iterations, bool) or self.max_iterations != int(self.max_iterations):
+        most = self.max_iterations
+        if isinstance(most, bool) or not is_finite(most) or most != int(most):
             raise InputError(
-                f"max_iterations is {self.max_iterations}", element="max_iterations", remedy="Give a whole number"
+                f"max_iterations is {most!r}", element="max_iterations", remedy="Give a whole number"
             )
         if self.max_iterations < 1:
             raise InputError(
                 f"max_iterations is {self.max_iterations}", element="max_iterations", remedy="Give 1 or more"
             )
-        if self.impact_speed is not None and not (math.isfinite(self.impact_speed) and self.impact_speed > 0.0):
+        if self.impact_speed is not None and not (is_finite(self.impact_speed) and self.impact_speed > 0.0):
             raise InputError(
-                f"impact_speed is {self.impact_speed}",
+                f"impact_speed is {self.impact_speed!r}",
                 element="impact_speed",
                 remedy="Give a positive speed in metres per second",
             )
@@ -137,9 +157,9 @@ class SimulationOptions:
     def _check_budget(self) -> None:
         if self.time_budget is None:
             return
-        if not self.time_budget > 0.0:
+        if not (isinstance(self.time_budget, Real) and self.time_budget > 0.0):
             raise InputError(
-                f"time_budget is {self.time_budget}", element="time_budget", remedy="Give a positive time in seconds"
+                f"time_budget is {self.time_budget!r}", element="time_budget", remedy="Give a positive time in seconds"
             )
         if not SOLVERS[self.method].anytime:
             anytime = sorted(name for name, solver in SOLVERS.items() if solver.anytime)

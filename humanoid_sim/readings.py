@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.arrays import Array
 from humanoid_model.camera import Camera
+from humanoid_model.checks import check_array
+from humanoid_model.errors import InputError
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import SOLVERS, find_solver
 from humanoid_sim.dynamics.flat_model import joint_placements
@@ -45,9 +47,6 @@ class Readings:
         profile: where the time goes.
         dt: time step [s].
         step_count: number of steps done.
-        q: configuration of the world, shape (nq,); change it through the robots and bodies.
-        v: velocity of the world, shape (nv,); linear velocities of free bodies are in the world's axes, see
-            :mod:`humanoid_sim.world.floating_base`.
         q_before: configuration at the start of the last step.
         v_before: velocity at the start of the last step.
     """
@@ -58,14 +57,51 @@ class Readings:
         self.stepping, self.world, self.servos, self.profile = stepping, world, stepping.servos, stepping.profile
         self.dt = stepping.settings.dt
         self.step_count = 0
-        self.q, self.v = world.q.copy(), world.v.copy()
-        self.q_before, self.v_before = self.q.copy(), self.v.copy()
+        self._q, self._v = world.q.copy(), world.v.copy()
+        self.q_before, self.v_before = self._q.copy(), self._v.copy()
         self._body_names = [body.name for body in world.bodies]
         njoints = world.model.njoints
         self._R_now, self._p_now = np.zeros((njoints, 3, 3)), np.zeros((njoints, 3))
         self._motion_now = TreeMotion.of_size(njoints, world.model.nv)
 
     # -- now -------------------------------------------------------------------------------------
+
+    @property
+    def q(self) -> Array:
+        """Configuration of the world, shape (nq,); change it through the robots and bodies.
+
+        Raises:
+            InputError: it is given another length, a number that is not finite, or a quaternion that is not of unit
+                length.
+        """
+        return self._q
+
+    @q.setter
+    def q(self, q: ArrayLike) -> None:
+        model = self.world.model
+        q = check_array(q, "q", (model.nq,))
+        if not pin.isNormalized(model, q, 1e-3):
+            raise InputError(
+                "a quaternion or a cosine-sine pair of q is not of unit length",
+                element="q",
+                remedy="Normalise it (pinocchio.normalize)",
+            )
+        self._q = q.copy()
+
+    @property
+    def v(self) -> Array:
+        """Velocity of the world, shape (nv,); linear velocities of free bodies are in the world's axes.
+
+        See :mod:`humanoid_sim.world.floating_base`.
+
+        Raises:
+            InputError: it is given another length, or a number that is not finite.
+        """
+        return self._v
+
+    @v.setter
+    def v(self, v: ArrayLike) -> None:
+        self._v = check_array(v, "v", (self.world.model.nv,)).copy()
 
     @property
     def time(self) -> float:
@@ -101,10 +137,10 @@ class Readings:
             q: its configuration.
             v: its velocity, a floating base's twist in the base frame.
         """
-        self.q = self.q.copy()
-        self.v = self.v.copy()
-        self.q[slices.q] = q
-        self.v[slices.v] = slices.stepped(q, v)
+        self._q = self._q.copy()
+        self._v = self._v.copy()
+        self._q[slices.q] = q
+        self._v[slices.v] = slices.stepped(q, v)
 
     # -- pictures --------------------------------------------------------------------------------
 

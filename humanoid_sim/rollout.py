@@ -88,11 +88,12 @@ def rollout(
     """Run a simulation from many states, on all processors at once; it stays as it is.
 
     Each run gives the same bits as alone. Runs of compiled steps go on side by side in threads. Where sensors are asked
-    for, or steps are not compiled (soft soles, tendons, other solvers), the interpreter takes part in each step:
+    for, or steps are not compiled (soft soles, tendons, modules, other solvers), the interpreter takes part in each step:
     processes are faster there.
 
     Args:
-        simulation: what runs; it has no modules but those that came with its scene.
+        simulation: what runs; a copy of its modules acts in each thread or process, and begins each run with what its
+            ``save`` gave for that state.
         states: a saved state for each run; or configurations, shape (runs, nq), and velocities, shape (runs, nv), as
             :attr:`Simulation.q` and ``v``, that take the place of the present ones.
         steps: number of steps of each run, 1 or more.
@@ -107,7 +108,7 @@ def rollout(
 
     Raises:
         InputError: no or unequal numbers of states, controls of another shape, an unknown joint, body or sensor, a
-            simulation with other modules, an executor whose processes can't import what a run needs.
+            module that can't be copied, an executor whose processes can't import what a run needs.
     """
     if steps < 1:
         raise InputError(f"steps is {steps}", element="steps", remedy="Give 1 or more")

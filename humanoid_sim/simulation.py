@@ -7,6 +7,7 @@ import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
+from humanoid_model.checks import is_finite
 from humanoid_model.errors import InputError, RobotWarning
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 _MAX_STEPS_PER_CALL = 256
 """So many steps are made in one call at most, so that an interruption is noticed soon."""
+_ROUNDING = 1e-6
+"""Part of a step that may be left of a difference of times."""
 
 
 class Simulation(Readings):
@@ -84,15 +88,16 @@ class Simulation(Readings):
 
         Raises:
             SceneError: the scene can't be read or nothing in it moves.
-            InputError: a time step that is not positive, an option that can't be used, something of the scene that the
-                integrator doesn't know.
+            InputError: a time step that is not positive, an option that there isn't or that can't be used, something of
+                the scene that the integrator doesn't know.
             SimulationError: a joint moves a branch without any inertia.
         """
         self.scene = scene if isinstance(scene, Scene) else load_scene(scene)
-        dt = float(self.scene.time_step if dt is None else dt)
-        if not (np.isfinite(dt) and dt > 0.0):
-            raise InputError(f"dt is {dt}", element="dt", remedy="Give a positive time step in seconds")
-        self.options = SimulationOptions(**options)
+        dt = self.scene.time_step if dt is None else dt
+        if not (is_finite(dt) and dt > 0.0):
+            raise InputError(f"dt is {dt!r}", element="dt", remedy="Give a positive time step in seconds")
+        dt = float(dt)
+        self.options = SimulationOptions.by_name(**options)
         for doubt in shapeless_robots(self.scene):
             warnings.warn(doubt, RobotWarning, stacklevel=2)
         world = World(self.scene)
@@ -112,7 +117,7 @@ class Simulation(Readings):
         self.modules = Modules()
         if self.scene.tendons:
             self.modules.add(TendonForces(self.scene.tendons), self)
-        self._of_scene = list(self.modules)
+        self._of_scene = dict(self.modules)
         self.sensors = Sensors(self)
         self.robots = ByName(
             "robot",
@@ -125,16 +130,31 @@ class Simulation(Readings):
     def __copy__(self) -> Simulation:
         """Return a simulation in the same state that goes on by itself; the scene is shared, there is no last step.
 
+        Its modules are deep copies; what they hold of the simulation is the copy's.
+
         Raises:
-            InputError: it has modules that didn't come with the scene; they hold on to it.
+            InputError: a module can't be copied.
         """
-        parts = self.__getstate__()
         twin = object.__new__(type(self))
         twin.scene, twin.options = self.scene, copy.deepcopy(self.options)
         twin._set_up(self.world, self.stepping.detector.copy(), self.dt, self._groups)
         twin._initial = self._initial
-        twin.restore_state(parts["state"])
+        added = self.modules.copies(self._added_modules(), self._parts(), twin._parts())
+        twin.modules.replace_all(list(self.modules), added)
+        twin.restore_state(self.save_state())
         return twin
+
+    def _added_modules(self) -> list[str]:
+        """Names of modules that didn't come with the scene."""
+        return [name for name, module in self.modules.items() if self._of_scene.get(name) is not module]
+
+    def _parts(self) -> list[object]:
+        """What modules may hold of a simulation: in a copy it is the copy's, in the same places."""
+        return [
+            self, self.scene, self.options, self.world, self.world.model, self.stepping, self.stepping.stepper,
+            self.stepping.detector, self.servos, self.profile, self.sensors, self.modules, self.robots, self.bodies,
+            *self.robots.values(), *(robot.robot for robot in self.robots.values()), *self.bodies.values(),
+        ]  # fmt: skip
 
     def __deepcopy__(self, memo: dict[int, object]) -> Simulation:
         """Return a copy: what copies share doesn't change."""
@@ -142,17 +162,10 @@ class Simulation(Readings):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes another process's simulation the same: see :meth:`__copy__`."""
-        if list(self.modules) != self._of_scene:
-            added = [name for name in self.modules if name not in self._of_scene]
-            told = f"has the modules {', '.join(added)}" if added else f"lacks {', '.join(self._of_scene)} of its scene"
-            raise InputError(
-                f"the simulation {told}, and can't be copied",
-                element="modules",
-                remedy="Copy it with the modules that came with its scene alone, and change those of the copy",
-            )
         return {
             "scene": self.scene, "options": self.options, "dt": self.dt, "groups": self._groups,
-            "initial": self._initial, "state": self.save_state(),
+            "initial": self._initial, "state": self.save_state(), "modules": list(self.modules),
+            "added": self.modules.packed(self._added_modules(), self._parts()),
         }  # fmt: skip
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
@@ -160,6 +173,7 @@ class Simulation(Readings):
         self.scene, self.options, self._initial = parts["scene"], parts["options"], parts["initial"]
         world = World(self.scene)
         self._set_up(world, ContactDetector(world, self.options.detection), parts["dt"], parts["groups"])
+        self.modules.replace_all(parts["modules"], self.modules.unpacked(parts["added"], self._parts()))
         self.restore_state(parts["state"])
 
     # -- stepping ----------------------------------------------------------------------------
@@ -171,9 +185,17 @@ class Simulation(Readings):
             count: how many, 0 or more.
 
         Raises:
+            InputError: the count is negative or no whole number.
             SimulationError: the state became infinite or not a number; it is left as it was before that step, with the
                 forces that the next solve starts from. The contacts of the step before can no longer be read.
         """
+        if not isinstance(count, Integral) or count < 0:
+            raise InputError(
+                f"count is {count!r}",
+                element="count",
+                remedy="Give a whole number of steps, 0 or more; run() takes a time in seconds",
+            )
+        count = int(count)
         while count > 0:
             count -= self._advance(1 if self.modules else count)
 
@@ -187,17 +209,25 @@ class Simulation(Readings):
         """Advance by a duration.
 
         Args:
-            duration: simulated time to add [s]; the nearest whole number of steps is done.
+            duration: simulated time to add [s], 0 or at least half a step; the nearest whole number of steps is done.
             callback: called with the simulation after each step.
             progress: shows a progress bar.
 
         Raises:
-            InputError: the duration is negative or not finite.
+            InputError: the duration is negative, not finite, or so short that no step is done.
             SimulationError: see :meth:`step`.
         """
-        if not (np.isfinite(duration) and duration >= 0.0):
-            raise InputError(f"duration is {duration}", element="duration", remedy="Give a time in seconds, 0 or more")
+        if not (is_finite(duration) and duration >= -_ROUNDING * self.dt):
+            raise InputError(
+                f"duration is {duration!r}", element="duration", remedy="Give a time in seconds, 0 or more"
+            )
         left = round(duration / self.dt)
+        if left == 0 and duration > _ROUNDING * self.dt:
+            raise InputError(
+                f"duration is {duration:g} s, less than half a step of {self.dt:g} s",
+                element="duration",
+                remedy="Give at least half a step, or make the simulation with a shorter one (dt)",
+            )
         with tqdm(total=left, unit="step", disable=not progress) as bar:
             while left > 0:
                 alone = callback is None and not self.modules
@@ -215,8 +245,8 @@ class Simulation(Readings):
             for module in modules.values():
                 module.before_step(self)
             profile.end("modules")
-        self.q, self.v, self.q_before, self.v_before, made, failure = self.stepping.advance(
-            self.q, self.v, self.step_count, steps
+        self._q, self._v, self.q_before, self.v_before, made, failure = self.stepping.advance(
+            self._q, self._v, self.step_count, steps
         )
         self.step_count += made
         if failure is not None:
@@ -251,7 +281,8 @@ class Simulation(Readings):
             duration: how long, at least one step [s].
 
         Raises:
-            InputError: unknown or fixed body, a value that is not finite, a duration that is not positive.
+            InputError: unknown or fixed body, a value that is not finite or beyond all machines, a duration that is not
+                positive.
         """
         placements = None if point is None else (point, self.joint_placements())
         self.stepping.wrenches.add(body, (force, torque), placements, duration, self.step_count)
@@ -297,8 +328,8 @@ class Simulation(Readings):
                 i = int(np.argmax(~np.isfinite(values)))
                 raise InputError(f"{name}[{i}] is {values[i]}", element=name, remedy="Give finite numbers")
         self.step_count = state.step_count
-        self.q = self.q_before = state.q.copy()
-        self.v = self.v_before = state.v.copy()
+        self._q = self.q_before = state.q.copy()
+        self._v = self.v_before = state.v.copy()
         self.servos.assign(state.servos)
         self.stepping.restore(state.stepping)
         self.modules.restore(state.modules)

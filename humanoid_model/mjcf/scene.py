@@ -81,15 +81,17 @@ class _Builder:
                 name += "_geom"
             taken.add(name)
             self.add_fixed(name, (geom,), pin.SE3.Identity())
-        for body in self.world.children:
-            self.add(body, laws)
+        trees = [{joint.name for inner in body.walk() for joint in inner.joints} for body in self.world.children]
         for law in laws:
-            own = [placed for placed in self.robots if {law.joint, law.followed} <= set(placed.robot.joint_names)]
-            if not law.followed or not own:
+            if not any({law.joint, law.followed} <= tree for tree in trees):
                 raise law.element.fail(
-                    f"holds '{law.joint}' alone" if not law.followed else "couples two robots",
+                    f"couples '{law.joint}' and '{law.followed}' of two robots"
+                    if law.followed
+                    else f"holds '{law.joint}' alone",
                     "Couple two joints of one tree, or take the joint away",
                 )
+        for body in self.world.children:
+            self.add(body, laws)
         if any(WORLD in (loop.link_a, loop.link_b) for loop in loops):
             self.names[WORLD] = WORLD
             self.bodies.append(_fixed(WORLD, (), pin.SE3.Identity()))

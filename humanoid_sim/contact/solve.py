@@ -134,7 +134,7 @@ def find_solver(method: str) -> SolverKernel:
 
 
 def _find(method: str) -> ContactSolver:
-    if method not in SOLVERS:
+    if not isinstance(method, str) or method not in SOLVERS:
         raise InputError(
             f"there is no contact solver '{method}'",
             element="method",
@@ -146,7 +146,7 @@ def _find(method: str) -> ContactSolver:
 
 def solve_contacts(
     problem: ContactProblem,
-    method: str = "nsgs",
+    method: str = "nsgs_newton",
     *,
     tolerance: float = 1e-9,
     max_iterations: int = 2000,
@@ -157,7 +157,7 @@ def solve_contacts(
 
     Args:
         problem: the problem.
-        method: one of :data:`SOLVERS`.
+        method: one of :data:`SOLVERS`; the default is that of simulations.
         tolerance: bound on the relative natural-map residual.
         max_iterations: bound on the number of sweeps, pivots or Newton iterations.
         warm_start: forces to start from, shape (m, 3); zero if not given.

@@ -8,10 +8,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import is_finite
 from humanoid_model.errors import InputError
 from humanoid_sim.stepping.stepper import Stepper
 from humanoid_sim.world.world import World
 
+LARGEST_WRENCH = 1e9
+"""Largest force [N] or torque [N m] that is no mistake: a robot of 100 kg would get 10 km/s in a step of 1 ms."""
 WrenchState = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 """What :meth:`AppliedWrenches.save` returns."""
 
@@ -49,19 +52,21 @@ class AppliedWrenches:
             step_count: number of steps done.
 
         Raises:
-            InputError: unknown or fixed body, a value that is not finite, a duration that is not positive.
+            InputError: unknown or fixed body, a value that is not finite or beyond :data:`LARGEST_WRENCH`, a duration
+                that is not positive.
         """
         joint = self._world.find_body(body).joint
         if joint == 0:
             raise InputError(f"'{body}' is fixed to the world", element="body", remedy="Push something that can move")
-        force, torque = _vector("force", wrench[0]), _vector("torque", wrench[1])
+        force = _vector("force", wrench[0], LARGEST_WRENCH)
+        torque = _vector("torque", wrench[1], LARGEST_WRENCH)
         local = self._levers[joint]
         if placements is not None:
             point, (R, p) = placements
             local = (R[joint].T @ (np.array(_vector("point", point)) - p[joint])).tolist()
-        if not (math.isfinite(duration) and duration > 0.0):
+        if not (is_finite(duration) and duration > 0.0):
             raise InputError(
-                f"duration is {duration}", element="duration", remedy="Give a positive time in seconds"
+                f"duration is {duration!r}", element="duration", remedy="Give a positive time in seconds"
             )
         steps = max(round(duration / self._stepper.settings.dt), 1)
         self.add_to_joint(joint, local, force + torque, step_count + steps - 1)
@@ -106,9 +111,16 @@ class AppliedWrenches:
         pushes.joints[:size], pushes.last_steps[:size], pushes.values[:size] = joints, last_steps, values
 
 
-def _vector(name: str, value: ArrayLike) -> list[float]:
+def _vector(name: str, value: ArrayLike, largest: float = math.inf) -> list[float]:
     """Check three numbers that a user gave."""
-    vector: list[float] = np.asarray(value, dtype=float).reshape(-1).tolist()
+    try:
+        vector: list[float] = np.asarray(value, dtype=float).reshape(-1).tolist()
+    except (TypeError, ValueError):
+        vector = []
     if len(vector) != 3 or not all(map(math.isfinite, vector)):
-        raise InputError(f"{name} is {vector}", element=name, remedy="Give three finite numbers")
+        raise InputError(f"{name} is {vector or repr(value)}", element=name, remedy="Give three finite numbers")
+    if max(map(abs, vector)) > largest:
+        raise InputError(
+            f"{name} is {vector}", element=name, remedy=f"Give three numbers of at most {largest:g} in size"
+        )
     return vector

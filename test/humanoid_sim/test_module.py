@@ -3,6 +3,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
@@ -18,6 +24,7 @@ class Counter(Module):
         self.count = 0
         self.log: list[tuple[str, int]] = []
         self.attached = False
+        self.held: list[Any] = []
 
     def attach(self, simulation: Simulation) -> None:
         self.attached = True
@@ -76,6 +83,76 @@ def test_modules_are_saved_restored_and_reset(simulation: Simulation) -> None:
     assert module.count == 10
     simulation.reset()
     assert module.count == 7
+
+
+def test_a_controller_without_a_name_has_that_of_its_class(simulation: Simulation) -> None:
+    class Lift(Module):
+        def before_step(self, simulation: Simulation) -> None:
+            simulation.apply_wrench("rough_box", [0.0, 0.0, 500.0], duration=simulation.dt)
+
+    simulation.add_module(Lift())
+    assert list(simulation.modules) == ["Lift"]
+    with pytest.raises(InputError, match=r"there is a module 'Lift' already.*give the new one another name"):
+        simulation.add_module(Lift())
+    simulation.remove_module("Lift")
+    unnamed = Lift()
+    unnamed.name = ""
+    with pytest.raises(InputError, match="the name of a 'Lift' is ''. Give a text, or none"):
+        simulation.add_module(unnamed)
+
+
+def test_what_is_no_module_is_refused(simulation: Simulation) -> None:
+    class Half:
+        name = "half"
+
+        def before_step(self, simulation: Simulation) -> None:
+            """Nothing."""
+
+    for other, missing in ((Half(), "a 'Half' has no requires, attach, after_step"), (print, "has no requires")):
+        with pytest.raises(InputError, match=rf"{missing}.*Derive its class from humanoid_sim.Module"):
+            simulation.add_module(other)  # type: ignore[arg-type]
+    assert not simulation.modules
+
+
+def both_copies(simulation: Simulation) -> list[Simulation]:
+    return [copy.copy(simulation), pickle.loads(pickle.dumps(simulation))]
+
+
+def test_copies_have_modules_of_their_own(simulation: Simulation) -> None:
+    """What a module keeps of the simulation is that of the copy, which goes on bit for bit."""
+    first, second = Counter("first"), Counter("second", ("first",))
+    for module in (first, second):
+        simulation.add_module(module)
+    first.held = [simulation, simulation.bodies["rough_box"], simulation.servos, second]
+    simulation.step(3)
+    twins = both_copies(simulation)
+    simulation.step(2)
+    for twin in twins:
+        assert list(twin.modules) == ["first", "second"]
+        own = twin.modules["first"]
+        assert isinstance(own, Counter)
+        assert own is not first
+        for held, expected in zip(
+            own.held, [twin, twin.bodies["rough_box"], twin.servos, twin.modules["second"]], strict=True
+        ):
+            assert held is expected
+        assert own.count == 3
+        twin.step(2)
+        assert own.log == first.log
+        np.testing.assert_array_equal(twin.q, simulation.q)
+        twin.reset()
+        assert own.count == 0
+    assert first.count == 5
+
+
+def test_a_module_that_cannot_be_copied_is_named(simulation: Simulation, tmp_path: Path) -> None:
+    module = Counter("log")
+    simulation.add_module(module)
+    with (tmp_path / "log").open("w") as file:
+        module.held = [file]
+        for make in (copy.copy, pickle.dumps):
+            with pytest.raises(InputError, match=r"the module 'log' can't be copied: .*TextIO.* Remove it before"):
+                make(simulation)
 
 
 def test_removed_modules_act_no_longer(simulation: Simulation) -> None:

@@ -186,12 +186,40 @@ def test_what_cannot_run_is_refused(stand: Simulation) -> None:
     for arguments, says in cases:
         with pytest.raises(InputError, match=says):
             rollout(stand, **arguments)  # type: ignore[arg-type]
+
+
+class Pusher(Module):
+    """Pushes harder step by step, through what it keeps of the simulation."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def attach(self, simulation: Simulation) -> None:
+        self.simulation, self.robot = simulation, simulation.robots["hrp2"]
+
+    def before_step(self, simulation: Simulation) -> None:
+        self.count += 1
+        assert self.robot is simulation.robots["hrp2"]
+        self.simulation.apply_wrench("hrp2/CHEST_LINK1", [self.count, 0.0, 0.0], duration=simulation.dt)
+
+    def save(self) -> object:
+        return self.count
+
+    def restore(self, state: object) -> None:
+        assert isinstance(state, int)
+        self.count = state
+
+
+def test_runs_take_a_controller_along(stand: Simulation) -> None:
     own = copy.copy(stand)
-    module = Module()
-    module.name = "watch"
-    own.add_module(module)
-    with pytest.raises(InputError, match="has the modules watch, and can't be copied"):
-        rollout(own, [start], 1)
+    own.add_module(Pusher())
+    own.step(2)
+    start = own.save_state()
+    several = rollout(own, [start, start], 20, workers=2)
+    own.step(20)
+    assert np.abs(own.v).max() > 1e-3
+    for q in several.q:
+        np.testing.assert_array_equal(q[-1], own.q)
 
 
 def test_a_state_that_is_no_number_is_not_restored(stand: Simulation) -> None:

@@ -324,7 +324,8 @@ def test_a_joint_without_inertia_is_named(tmp_path: Path) -> None:
 
 def test_state_that_explodes_is_kept_from_before() -> None:
     simulation = Simulation(scene(box("box", (0.5, 0.5, 0.1), place(0, 0, 5.0))))
-    simulation.apply_wrench("box", [1e308, 1e308, 0.0], [1e308, 0, 0], duration=1.0)
+    joint = simulation.world.find_body("box").joint  # a user can give no such wrench
+    simulation.stepping.wrenches.add_to_joint(joint, [0.0] * 3, [1e308, 1e308, 0.0, 1e308, 0.0, 0.0], 1000)
     before = simulation.q.copy()
     states = [before]
     with pytest.raises(SimulationError, match="box"):

@@ -236,6 +236,18 @@ def test_equalities_hold(tmp_path):
     assert (mimic.joint, mimic.multiplier, mimic.offset) == ("one", -0.5, 0.0)
 
 
+def test_a_coupling_of_two_trees_is_refused_with_its_line(tmp_path):
+    """Each tree is a robot; a joint follows one of its own robot only."""
+    world = "".join(
+        f'<body name="{name}"><joint name="{name}" axis="0 1 0"/><geom size="0.1" pos="1 0 0"/></body>\n'
+        for name in ("motor", "arm")
+    )
+    for names in ('joint1="motor" joint2="arm"', 'joint1="arm" joint2="motor"'):
+        path = written(tmp_path, world, f'<equality>\n<joint {names} polycoef="0 3"/>\n</equality>')
+        with pytest.raises(InputError, match=r"scene.xml:3: <joint>: couples '\w+' and '\w+' of two robots. Couple two"):
+            load_scene(path)
+
+
 def test_who_touches_whom_is_as_the_file_says(tmp_path):
     world = (
         '<geom name="floor" type="plane" size="1 1 1" conaffinity="3"/>'
