@@ -30,7 +30,7 @@ from humanoid_ros.contact_planner.posture_joint_state import joint_state
 from humanoid_ros.contact_planner.posture_markers import ShownPosture, posture_markers
 from humanoid_ros.contact_planner.posture_service import PostureDefaults, answer_generate_posture
 from humanoid_ros.contact_planner.verify_service import answer_verify_plan
-from humanoid_ros.node.diagnostics import publish_diagnostics
+from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
     declare_number,
     declare_text,
@@ -105,6 +105,7 @@ class ContactPlannerNode(ServingNode):
     # Parameters ---------------------------------------------------------------------------------------------------
 
     def _declare_parameters(self) -> None:
+        declare_diagnostics_rate(self)
         declare_text(self, "scene", "stand", "Scene of requests that name none: a name, or the path of a file")
         declare_text(self, "solver", DEFAULT_SOLVER, f"Solver of requests that name none: {', '.join(SOLVERS)}")
         declare_whole(self, "max_iterations", 150, 1, 100000, "Solver iterations of requests that give 0")

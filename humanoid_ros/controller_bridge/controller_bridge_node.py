@@ -37,7 +37,7 @@ from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.conversions import stamp as stamp_message
 from humanoid_ros.messages.message_log import MessageLog
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
-from humanoid_ros.node.diagnostics import publish_diagnostics
+from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.executor_future import answer_of, waking_future
 from humanoid_ros.node.managed_node import ManagedNode
 from humanoid_ros.node.parameter_declaration import declare_flag, declare_text, flag, refuse_unusable, text
@@ -79,9 +79,7 @@ class ControllerBridgeNode(ManagedNode):
 
     def __init__(self) -> None:
         super().__init__("controller_bridge")
-        declare_text(self, "config", "hrp2", "The robot's controllers: name of a file in config/bridge, or its path")
-        declare_text(self, "log", "", "MCAP file of what is sent and comes back, a new one each time; empty: none")
-        declare_flag(self, "autostart", True, "Become active without being told", read_only=True)
+        self._declare_parameters()
         refuse_unusable(self, check_file_parameters(read=("config",), written=("log",)))
         self._settings: BridgeSettings | None = None
         self._outputs: dict[str, ControllerOutput] = {}
@@ -105,6 +103,12 @@ class ControllerBridgeNode(ManagedNode):
             if self._problem is not None:
                 raise self._problem
             self.trigger_activate()
+
+    def _declare_parameters(self) -> None:
+        declare_text(self, "config", "hrp2", "The robot's controllers: name of a file in config/bridge, or its path")
+        declare_text(self, "log", "", "MCAP file of what is sent and comes back, a new one each time; empty: none")
+        declare_flag(self, "autostart", True, "Become active without being told", read_only=True)
+        declare_diagnostics_rate(self)
 
     # Life -------------------------------------------------------------------------------------------------------------
 

@@ -8,12 +8,13 @@ it would with a real robot.
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -332,8 +333,19 @@ def show(headless: bool) -> None:
                 time.sleep(0.5)
 
 
-def main() -> int:
-    """Run the demo; exit code 1 and a message if something is wrong."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo.
+
+    Args:
+        arguments: words of the command line; None: those of this process.
+
+    Returns:
+        0 when all went well, 1 with a message if something is wrong, 130 after Ctrl-C when nobody looks on.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m humanoid_ros.demo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.parse_args(arguments)
     headless = os.environ.get("HEADLESS", "") not in ("", "0")
     # A signal to end leaves no nodes behind: the stack is stopped on the way out.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))

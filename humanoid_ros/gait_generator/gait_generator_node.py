@@ -24,7 +24,7 @@ from humanoid_ros.gait_generator.gait_markers import strip_markers
 from humanoid_ros.gait_generator.gait_replay import MODES, ONCE, GaitReplay
 from humanoid_ros.gait_generator.gait_requests import MODULE, GaitRequests
 from humanoid_ros.gait_generator.gait_task import compute_states
-from humanoid_ros.node.diagnostics import publish_diagnostics
+from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
     declare_flag,
     declare_number,
@@ -86,6 +86,7 @@ class GaitGeneratorNode(ServingNode):
 
     def _declare_parameters(self) -> None:
         own = GaitDefaults()
+        declare_diagnostics_rate(self)
         declare_text(self, "model", own.model, "Model of requests that name none: bip, rabbit, five_bar, file or robot")
         declare_number(self, "foot_length", 0.0, 0.0, 1.0, "Heel to toe of bip [m]; 0: that of its file")
         declare_number(self, "ankle_height", 0.0, 0.0, 0.5, "Of bip's ankle above the sole [m]; 0: that of its file")

@@ -33,7 +33,7 @@ from humanoid_ros.kinematics.relay_topics import RelayTopics
 from humanoid_ros.kinematics.tool_trajectories import ToolTrajectories
 from humanoid_ros.messages.marker_shapes import take_obstacles
 from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.diagnostics import publish_diagnostics
+from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.parameter_declaration import (
     declare_flag,
@@ -101,6 +101,7 @@ class KinematicsNode(AnsweringNode):
 
     def _declare_parameters(self) -> None:
         limits = LiveLimits()
+        declare_diagnostics_rate(self)
         declare_text(self, "mechanism", "cross", "Mechanism at first: a name, or the path of a file", read_only=True)
         declare_text(self, "name", "", "Its name, and that of its topics; empty: that of its file", read_only=True)
         declare_number(self, "publish_rate", 60.0, 1.0, 1000.0, "Messages out per second [Hz]", read_only=True)

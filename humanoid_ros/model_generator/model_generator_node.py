@@ -34,20 +34,16 @@ class ModelGeneratorNode(ServingNode):
 
     def __init__(self) -> None:
         super().__init__("model_generator")
-        declare_whole(
-            self,
-            "cache_size",
-            8,
-            1,
-            1000,
-            "Robots whose equations inverse_dynamics keeps, and sets of gravity and loaded links kept of each",
-            read_only=True,
-        )
+        self._declare_parameters()
         self._cache = ModelCache(whole(self, "cache_size"))
         self.workers = ServiceWorkers(self)
         self.workers.offer(GenerateModel, "generate_model", self._generate)
         self.workers.offer(InverseDynamics, "inverse_dynamics", partial(answer_inverse_dynamics, self._cache))
         self.get_logger().info(f"generates models in {', '.join(LANGUAGE_NAMES)}")
+
+    def _declare_parameters(self) -> None:
+        meaning = "Robots whose equations inverse_dynamics keeps, and sets of gravity and loaded links kept of each"
+        declare_whole(self, "cache_size", 8, 1, 1000, meaning, read_only=True)
 
     def _generate(self, request: GenerateModel.Request, response: GenerateModel.Response) -> None:
         folder = _folder(request.folder)

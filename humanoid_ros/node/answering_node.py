@@ -60,6 +60,9 @@ class AnsweringNode(Node):
             mark_process(ends[0])
         give_back_memory()  # what reading the modules has left over
 
+    def _declare_parameters(self) -> None:
+        """Declare the parameters, and do nothing else: ``--help`` calls it where no node runs."""
+
     @property
     def busy(self) -> bool:
         """Whether somebody still waits for an answer."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
 
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.parameter_declaration import declare_number, number
@@ -41,24 +42,28 @@ def diagnostic_message(
     return message
 
 
+def declare_diagnostics_rate(node: Node) -> None:
+    """Declare the parameter that :func:`publish_diagnostics` goes by."""
+    declare_number(
+        node, "diagnostics_rate", 1.0, 0.01, 100.0, "Diagnostics per second of wall-clock time [Hz]", read_only=True
+    )
+
+
 def publish_diagnostics(
     node: AnsweringNode,
     subject: str,
     values: Callable[[], Mapping[str, str]],
     health: Callable[[], tuple[bytes, str]] | None = None,
 ) -> None:
-    """Publish a node's diagnostics from now on, at the rate of its parameter ``diagnostics_rate``, which is declared.
+    """Publish a node's diagnostics from now on, at the rate of its parameter ``diagnostics_rate``.
 
     Args:
-        node: the node.
+        node: the node, which has declared that parameter.
         subject: what of the node they are about, in one word.
         values: by their names, units in brackets, when they are published.
         health: returns then the level of `diagnostic_msgs/DiagnosticStatus`, and how the node is in a few words;
             without it the level is OK, the words are "busy" or "idle".
     """
-    declare_number(
-        node, "diagnostics_rate", 1.0, 0.01, 100.0, "Diagnostics per second of wall-clock time [Hz]", read_only=True
-    )
     publisher = node.create_publisher(DiagnosticArray, "/diagnostics", STATE)
 
     def publish() -> None:

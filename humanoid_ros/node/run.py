@@ -22,6 +22,7 @@ from humanoid_model.errors import HumanoidError
 from humanoid_model.resources import find_resource
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.deadline import end_after, give_more_time
+from humanoid_ros.node.node_help import read_command_line
 
 GLANCE = 0.02
 """Time between two looks at whether a signal came, or whether the answers have left [s]."""
@@ -37,12 +38,13 @@ def run(name: str, make: Callable[[], AnsweringNode]) -> None:
 
     A node that can't be made ends the process with exit code 1 and the reason. An exception in a callback is logged,
     and the node goes on. Two seconds after SIGTERM the process has ended, whatever it computes; a node that has more
-    patience, to stop a motion, takes what that needs.
+    patience, to stop a motion, takes what that needs. ``--help`` tells the node's parameters and ends the process.
 
     Args:
         name: of the node, for that reason.
-        make: makes it, in the main thread.
+        make: makes it, in the main thread; its class, so that its parameters are known.
     """
+    read_command_line(name, make)
     signals: list[int] = []
     nodes: list[AnsweringNode] = []
 

@@ -14,7 +14,7 @@ from humanoid_ros.messages.message_log import MessageLog
 from humanoid_ros.messages.message_types import message_type
 from humanoid_ros.messages.offered_quality import quality_text
 from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.diagnostics import publish_diagnostics
+from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import declare_text, declare_texts, text, texts
 from humanoid_ros.node.qos import quality_to_hear
 from humanoid_ros.node.requested_files import next_free
@@ -35,8 +35,7 @@ class RecorderNode(AnsweringNode):
 
     def __init__(self) -> None:
         super().__init__("recorder")
-        declare_text(self, "path", "", "MCAP file to write; where it is there, run_2.mcap and so on", read_only=True)
-        declare_texts(self, "topics", "Topics to record; empty: all", read_only=True)
+        self._declare_parameters()
         if not text(self, "path"):
             raise InputError("is empty", element="path", remedy="Name a file that ends in .mcap")
         path = next_free(text(self, "path"))
@@ -47,6 +46,11 @@ class RecorderNode(AnsweringNode):
         publish_diagnostics(self, "recording", self._diagnostics)
         self.create_timer(GRAPH_PERIOD, self._find_topics)
         self._find_topics()
+
+    def _declare_parameters(self) -> None:
+        declare_text(self, "path", "", "MCAP file to write; where it is there, run_2.mcap and so on", read_only=True)
+        declare_texts(self, "topics", "Topics to record; empty: all", read_only=True)
+        declare_diagnostics_rate(self)
 
     async def close(self) -> None:
         """Write the index."""

@@ -56,10 +56,7 @@ class ReplayNode(AnsweringNode):
 
     def __init__(self) -> None:
         super().__init__("replay")
-        declare_text(self, "path", "", "MCAP file to replay", read_only=True)
-        declare_texts(self, "topics", "Last words of the topics to play; *: all, commands too", SHOWN, read_only=True)
-        declare_number(self, "speed", 1.0, 1e-3, 100.0, "Recorded seconds per second")
-        declare_flag(self, "loop", False, "Whether to begin again at the end")
+        self._declare_parameters()
         self._run = RecordedRun(text(self, "path"))
         self._wanted = set(texts(self, "topics"))
         self._played: dict[str, Publisher | None] = {}
@@ -77,6 +74,12 @@ class ReplayNode(AnsweringNode):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(PERIOD, self._tick, clock=steady)
         self.create_timer(GRAPH, self._stop_unless_alone, clock=steady)
+
+    def _declare_parameters(self) -> None:
+        declare_text(self, "path", "", "MCAP file to replay", read_only=True)
+        declare_texts(self, "topics", "Last words of the topics to play; *: all, commands too", SHOWN, read_only=True)
+        declare_number(self, "speed", 1.0, 1e-3, 100.0, "Recorded seconds per second")
+        declare_flag(self, "loop", False, "Whether to begin again at the end")
 
     # Topics -----------------------------------------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ class SimulatorNode(AnsweringNode):
 
     def __init__(self) -> None:
         super().__init__("simulator")
-        declare_parameters(self)
+        self._declare_parameters()
         self._loading = False
         self._topics = SimulationTopics(
             self,
@@ -89,6 +89,9 @@ class SimulatorNode(AnsweringNode):
         """Stop the simulation; goals are ended and their clients told."""
         self._session.stop("The simulator is shut down.")
         await self._session.destroy()
+
+    def _declare_parameters(self) -> None:
+        declare_parameters(self)
 
     # Parameters -----------------------------------------------------------------------------------
 

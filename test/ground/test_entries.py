@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person can start says on --help what it is, and starts nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ENTRIES = sorted(
+    ".".join(path.relative_to(ROOT).parts[:-1])
+    for package in ROOT.glob("humanoid_*")
+    for path in package.rglob("__main__.py")
+)
+EXAMPLES = sorted(
+    path.name for path in (ROOT / "examples").glob("*.py") if "__main__" in path.read_text() or "sys.argv" in path.read_text()
+)  # fmt: skip
+NODES = re.split(r"^## (\w+)\n", (ROOT / "docs/nodes.md").read_text(), flags=re.MULTILINE)[1:]
+
+
+def ask(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=120,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
+    )  # fmt: skip
+
+
+def test_the_entries_are_found():
+    assert {"humanoid_planner", "humanoid_sim", "humanoid_ros.demo", "humanoid_ros.viewer"} <= set(ENTRIES)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_help_says_what_it_is_and_starts_nothing(entry):
+    pytest.importorskip("rclpy" if entry.startswith("humanoid_ros") else "numpy")
+    done = ask("-m", entry, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: ")
+    assert len(done.stdout.splitlines()) > 3
+
+
+@pytest.mark.parametrize(("node", "section"), list(zip(NODES[::2], NODES[1::2], strict=True)), ids=NODES[::2])
+def test_help_of_a_node_lists_its_parameters(node, section):
+    """Those that docs/nodes.md has from running nodes."""
+    pytest.importorskip("rclpy")
+    told = ask("-m", f"humanoid_ros.{node}", "--help").stdout
+    parameters = section.partition("| parameter |")[2]
+    documented = re.findall(r"^\| `([\w.]+)` \|", parameters, re.MULTILINE)
+    assert documented
+    assert sorted(re.findall(r"^  ([\w.]+)$", told, re.MULTILINE)) == sorted(documented)
+
+
+def test_a_node_refuses_words_that_nobody_reads():
+    pytest.importorskip("rclpy")
+    done = ask("-m", "humanoid_ros.recorder", "run.mcap")
+    assert done.returncode == 2
+    assert "unknown: run.mcap. Write parameters as --ros-args -p name:=value" in done.stderr
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_help_of_an_example_runs_nothing(example, tmp_path):
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / example, "--help"], cwd=tmp_path, capture_output=True, text=True,
+        timeout=120, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: ")
+    assert list(tmp_path.iterdir()) == []
