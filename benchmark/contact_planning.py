@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from contact_scenarios import (
+from examples.contact_scenarios import (
     Scenario,
     backward_walk,
     bip_over_bars,
@@ -35,8 +35,7 @@ from contact_scenarios import (
     talos_up_stairs,
     under_the_table,
 )
-from plan_picture import draw_plan
-
+from examples.plan_picture import draw_plan
 from humanoid_planner.contacts import ContactPlan, RandomCandidates, plan_contacts, verify_plan
 from humanoid_studies.posture.statistics import GenerationLog
 

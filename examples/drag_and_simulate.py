@@ -147,6 +147,7 @@ def simulate(mechanism: Mechanism, tool: str, motion: Recording, picture: str) -
     right.legend(ncols=2)
     save_picture(figure, picture)
     plt.close(figure)
+    print(f"written: {picture}")
     return 0 if success else 1
 
 

@@ -35,13 +35,15 @@ def main() -> None:
             return
         speeds = [float(speed) for speed in np.linspace(arguments.slowest, arguments.fastest, arguments.points)]
         points = sweep_speeds(load_gait_model(arguments.robot).walking(), speeds, executor=executor, warm_start=True)
-    write_sweep(points, arguments.folder / "speed_sweep.csv")
-    sweep_figure(points, f"{arguments.robot}: best steps").savefig(arguments.folder / "speed_sweep.png", dpi=100)
+    table, picture = arguments.folder / "speed_sweep.csv", arguments.folder / "speed_sweep.png"
+    write_sweep(points, table)
+    sweep_figure(points, f"{arguments.robot}: best steps").savefig(picture, dpi=100)
     for point in points:
         print(
             f"{point.speed:5.2f} m/s  {point.status}  cost of transport {point.cost_of_transport:.3f}  "
             f"step {point.step_length:.3f} m  {point.double_support:.3f} + {point.single_support:.3f} s"
         )
+    print(f"written: {table}, {picture}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ Run with ``python examples/lagrange_cost.py lagrange_cost.png`` (half a minute);
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -168,7 +168,10 @@ def main(picture: str) -> None:
             row.grid(alpha=0.3)
         rows[0, column].legend()
     figure.savefig(picture, dpi=120)
+    print(f"written: {picture}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "lagrange_cost.png")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("picture", nargs="?", default="lagrange_cost.png")
+    main(parser.parse_args().picture)

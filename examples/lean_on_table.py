@@ -10,7 +10,7 @@ torques are all that is limited. What bones and bearings bear isn't in the model
 
 from __future__ import annotations
 
-import sys
+import argparse
 
 import numpy as np
 
@@ -75,4 +75,6 @@ def main(bucket: float) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 5.0)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bucket", nargs="?", type=float, default=5.0, help="mass in the left hand [kg]")
+    main(parser.parse_args().bucket)

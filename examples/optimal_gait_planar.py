@@ -410,6 +410,7 @@ def main() -> None:
     run = track(trajectory, arguments.stiffness, arguments.time_step, not arguments.no_torques)
     print(table(compare(trajectory, run), 9.81 * run.robot.total_mass))
     figure(trajectory, run).savefig(Path(arguments.picture), dpi=90)
+    print(f"written: {arguments.picture}")
 
 
 if __name__ == "__main__":

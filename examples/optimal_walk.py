@@ -24,8 +24,10 @@ import matplotlib
 import numpy as np
 import pinocchio as pin
 from scipy.spatial import ConvexHull
+from tqdm import tqdm
 
 from humanoid_model import HumanoidError, InputError, Robot, Scene, load_robot, load_scene, with_robot
+from humanoid_model.progress import progress_bar
 from humanoid_planner.gait import MAX_CYCLES, gait_motion, project_to_sagittal_plane
 from humanoid_planner.gait.lift import (
     SWING_FROM_REST,
@@ -103,9 +105,11 @@ def plan(
         friction: that planned forces keep to; None: the level walk's own.
     """
     projection = with_reserves(project_to_sagittal_plane(load_robot(robot)))
-    gait = level_walk(projection, steady, stride=stride, swing=swing)
-    lift = level_lift(projection)
-    return lift_gait(gait, projection, dataclasses.replace(lift, friction=friction or lift.friction))
+    with progress_bar(sys.stderr) as progress:
+        gait = level_walk(projection, steady, progress=progress, stride=stride, swing=swing)
+        lift = level_lift(projection)
+        settings = dataclasses.replace(lift, friction=friction or lift.friction)
+        return lift_gait(gait, projection, settings, progress)
 
 
 def planned(gait: LiftedGait) -> str:
@@ -205,7 +209,9 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) 
     clock = np.arange(0.0, trajectory.duration, simulation.dt)
     planned = np.array([np.interp(clock, trajectory.times[kept], x) for x in trajectory.q[kept, :3].T]).T
     times, postures, fallen = [], [], None
+    bar = tqdm(total=round((trajectory.duration + STANDING) / simulation.dt), unit="step", leave=False, disable=None)
     while simulation.time < trajectory.duration + STANDING:
+        bar.update()
         if simulation.step_count % 10 == 0:
             times.append(simulation.time)
             postures.append(walker.q.copy())
@@ -217,6 +223,7 @@ def walk(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = None) 
         peaks = np.maximum(peaks, np.abs(walker.joint_efforts) / limits)
         if simulation.step_count < len(planned):
             astray = np.maximum(astray, np.abs(place - planned[simulation.step_count]))
+    bar.close()
     landings = [contact.start for contact in trajectory.contacts if contact.part == "sole" and contact.start > 0.0]
     reached = [time for time in landings if fallen is None or time < fallen]
     first, last = landings[1], landings[-2]
@@ -264,6 +271,7 @@ def walk_through_bridge(gait: LiftedGait, pace: float, picture: str) -> int:
     draw_played(figure, played)
     figure.savefig(picture, dpi=80)
     plt.close(figure)
+    print(f"written: {picture}")
     return 0 if played.fallen is None else 1
 
 
@@ -381,6 +389,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     print(f"zero-moment point at least {1e3 * walked.margin:.0f} mm inside, measured in single support")
     print(f"{worst} needs most of its effort limit: {100 * walked.peaks[worst]:.0f} %")
     draw(gait.robot, walked, chosen.picture)
+    print(f"written: {chosen.picture}")
     return 0
 
 

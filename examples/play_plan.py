@@ -20,7 +20,7 @@ import matplotlib
 import numpy as np
 from matplotlib.animation import PillowWriter
 
-from benchmark.contact_scenarios import (
+from examples.contact_scenarios import (
     Scenario,
     backward_walk,
     can_on_table,
@@ -34,7 +34,7 @@ from benchmark.contact_scenarios import (
     uncrossed,
     under_the_table,
 )
-from benchmark.plan_picture import draw_posture
+from examples.plan_picture import draw_posture
 from humanoid_model import HumanoidError, Stance, load_robot
 from humanoid_model.picture_file import save_picture
 from humanoid_model.progress import ProgressCallback, progress_bar
@@ -308,8 +308,10 @@ def _main(arguments: Sequence[str] | None) -> int:
             )  # fmt: skip
     print(f"played: {motion.trajectory.duration:.1f} s in {time.perf_counter() - began:.1f} s; {played.report()}")
     draw(chosen.scenario, scenario, motion.trajectory, played, chosen.picture)
+    print(f"written: {chosen.picture}")
     if chosen.film:
         film(chosen.scenario, scenario, motion.trajectory, chosen.film)
+        print(f"written: {chosen.film}")
     return 0 if motion.success and holds and played.fallen is None else 1
 
 

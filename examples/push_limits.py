@@ -112,6 +112,7 @@ def main() -> None:
         axes.plot(np.append(angles, angles[0]), np.append(limits, limits[0]), "o-")
         axes.set_title(f"Largest push that HRP-2 withstands for {arguments.duration:g} s [N], {arguments.soles} soles")
         figure.savefig(arguments.picture, dpi=120)
+        print(f"written: {arguments.picture}")
 
 
 if __name__ == "__main__":

@@ -194,6 +194,7 @@ def compare(robot: Robot, code: GeneratedCode, duration: float, picture: str) ->
     lower.legend()
     save_picture(figure, picture)
     plt.close(figure)
+    print(f"written: {picture}")
     return 0 if success else 1
 
 

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +17,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from humanoid_model import HumanoidError
-from humanoid_model.progress import Progress
+from humanoid_model.progress import Progress, progress_bar
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_ros.bringup.node_list import list_nodes
 from humanoid_ros.bringup.start_stack import processes
@@ -27,13 +30,50 @@ from humanoid_sim.walking import ContactLoad, MotionWatch, PlayedMotion
 
 SLICE, STILL, SLICES = 0.25, 1e-3, 40
 """The robot stands when no joint moves faster than this [rad/s] for two slices of time [s]; how many are waited for."""
+DOMAINS, FIRST_PORT, PORTS = range(100), 7400, 64
+"""ROS domains that are looked at; DDS's port of domain 0, and so many from it on show whether somebody is there."""
 STOOD = 1.0
 """How long it is watched at its end [s]."""
 
 
 @contextmanager
+def own_domain() -> Iterator[int]:
+    """Yield a ROS domain that nobody on this machine is in, or that which the user has chosen by ROS_DOMAIN_ID.
+
+    Two simulators in one domain set one clock and move one robot.
+
+    Raises:
+        HumanoidError: all are taken.
+    """
+    chosen = os.environ.get("ROS_DOMAIN_ID")
+    domain = int(chosen) if chosen else next((number for number in DOMAINS if is_free(number)), None)
+    if domain is None:
+        raise HumanoidError("Each ROS domain has somebody in it. End a stack, or choose a domain by ROS_DOMAIN_ID")
+    if domain != int(chosen or 0):
+        print(f"another stack runs in ROS domain 0; this one takes ROS_DOMAIN_ID={domain}")
+    os.environ["ROS_DOMAIN_ID"] = str(domain)
+    try:
+        yield domain
+    finally:
+        if chosen is None:
+            del os.environ["ROS_DOMAIN_ID"]
+
+
+def is_free(domain: int) -> bool:
+    """Return whether no program on this machine listens at the ports of a ROS domain."""
+    first = FIRST_PORT + 250 * domain
+    for port in range(first, first + PORTS):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("", port))
+            except OSError:
+                return False
+    return True
+
+
+@contextmanager
 def running_stack(scene: str, pace: float) -> Iterator[HumanoidStack]:
-    """Start simulator and bridge of HRP-2 as processes of their own, and a client.
+    """Start simulator and bridge of HRP-2 as processes of their own, and a client, in a domain of their own.
 
     Args:
         scene: name of it.
@@ -45,6 +85,7 @@ def running_stack(scene: str, pace: float) -> Iterator[HumanoidStack]:
     ]
     bridge = list_nodes("bridge", {"config": "hrp2", "use_sim_time": "true"})
     with (
+        own_domain(),
         Supervisor(processes([*simulator, *bridge])) as supervisor,
         HumanoidStack("hrp2", patience=300.0, check=supervisor.check) as stack,
     ):
@@ -77,6 +118,7 @@ def play_through_bridge(stack: HumanoidStack, motion: WholeBodyTrajectory) -> Pl
     message, robot = whole_body_message(motion, "world"), stack.robot
     # Whatever kernels the motion needs are compiled now: a simulator that compiles stands still, and the bridge holds.
     print(f"rehearsed by the simulator's own controllers: {stack.play(message).message or 'done'}")
+    check_alone(stack)
     stack.stand(message)
     stand_still(stack)
     heard: dict[str, dict[float, Any]] = {}
@@ -84,12 +126,20 @@ def play_through_bridge(stack: HumanoidStack, motion: WholeBodyTrajectory) -> Pl
         stack.node.create_subscription(kind, topic, _keeper(heard.setdefault(topic, {})), 50)
     places: list[tuple[float, float]] = []
 
-    def news(progress: Progress) -> None:
-        told = progress.result
-        places.append((seconds(told.stamp), told.path_time))
+    with progress_bar(sys.stderr) as bar:
 
-    result = stack.execute(message, progress=news)
+        def news(progress: Progress) -> None:
+            told = progress.result
+            places.append((seconds(told.stamp), told.path_time))
+            share = told.path_time / motion.duration
+            bar(Progress(f"{told.path_time:.1f} of {motion.duration:.1f} s of the motion", share))
+
+        result = stack.execute(message, progress=news)
     print(f"bridge: {result.message}; joints within {1e3 * result.max_joint_error:.2f} mrad of their commands")
+    if "too late" in result.message:
+        print("the machine is too busy for this pace: --pace 0.5 gives bridge and simulator twice the time")
+    if not places:
+        raise HumanoidError(f"The bridge didn't move: {result.message}")
     stack.run(STOOD)
     # It began and ended at full speed; what came before the first news and after the last is told by that.
     (first, at_first), (last, at_last) = places[0], places[-1]
@@ -112,6 +162,17 @@ def play_through_bridge(stack: HumanoidStack, motion: WholeBodyTrajectory) -> Pl
         at = float(np.interp(stamp, clock, path)) + max(0.0, stamp - end)
         watch.look(at, q, np.array([state.efforts[name] for name in robot.joint_names]), loads)
     return watch.played()
+
+
+def check_alone(stack: HumanoidStack) -> None:
+    """Raise a HumanoidError where another simulator sets the clock too."""
+    others = len(stack.node.get_publishers_info_by_topic("/clock")) - 1
+    if others > 0:
+        domain = os.environ.get("ROS_DOMAIN_ID", "0")
+        raise HumanoidError(
+            f"Another simulator runs in ROS domain {domain}: time and states of both are mixed. End it, or leave "
+            "ROS_DOMAIN_ID unset, so that a free domain is taken"
+        )
 
 
 def _keeper(kept: dict[float, Any]) -> Callable[[Any], None]:

@@ -83,6 +83,7 @@ def _draw(found: Section, tool: str, axis: str, path: Path) -> None:
     figure.colorbar(drawn, label="log10 of largest by smallest singular value", shrink=0.6)
     figure.savefig(path)
     plt.close(figure)
+    print(f"written: {path}\n")
 
 
 def _step(text: str) -> float:

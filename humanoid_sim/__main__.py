@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--csv", type=Path, metavar="FOLDER", help="log as tables")
     run.add_argument("--every", type=int, default=10, metavar="N", help="log every N steps (10)")
     run.add_argument("--plot", type=Path, metavar="PICTURE", help="draw what the log holds")
-    run.add_argument("--progress", action="store_true", help="show a bar")
+    run.add_argument("--progress", action="store_true", help="show a bar also where the output is no terminal")
     run.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="assignments", help="a scenario's parameter"
     )
@@ -154,7 +154,7 @@ def _run(options: argparse.Namespace) -> int:
             simulation,
             duration=options.duration,
             modules=modules,
-            progress=options.progress,
+            progress=options.progress or sys.stderr.isatty(),
             source=source,
             start_from=options.start_from,
             failed_state=beside / f"{name}.failed.npz",
@@ -167,6 +167,9 @@ def _run(options: argparse.Namespace) -> int:
     if fallen:
         tqdm.write(f"humanoid_sim: {fallen}", file=sys.stderr)
     print(_report(simulation, run.steps, run.real_time_factor))
+    written = [options.record, options.csv, options.save_state, options.plot]
+    if any(written):
+        print(f"written: {', '.join(str(path) for path in written if path)}")
     return 130 if run.interrupted else 0
 
 
@@ -185,6 +188,7 @@ def _info(options: argparse.Namespace) -> int:
 
 def _plot(options: argparse.Namespace) -> int:
     plot_log(read_log(options.log), options.out, options.what)
+    print(f"written: {options.out}")
     return 0
 
 

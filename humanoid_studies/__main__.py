@@ -97,7 +97,9 @@ def _run(chosen: Sequence[Experiment], out: Path | None) -> int:
         if not result.passes:
             failed.append(experiment.id)
         if out and result.has_picture:
-            result.write_picture(out / f"{experiment.name}.png")
+            picture = out / f"{experiment.name}.png"
+            result.write_picture(picture)
+            tqdm.write(f"written: {picture}")
     if failed:
         tqdm.write(f"not as they should be: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -68,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 when all went well, 1 when a phase isn't solved, 2 when something given can't be used, 130 after Ctrl-C.
     """
     options = _parser().parse_args(arguments)
+    options.progress = options.progress or sys.stderr.isatty()
     try:
         return int(options.command(options))
     except HumanoidError as problem:
@@ -142,7 +143,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="phases solved side by side (1)")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where report, tables, pictures and film go")
     parser.add_argument("--no-film", action="store_true", help="leave out gait.gif, which takes longest")
-    parser.add_argument("--progress", action="store_true", help="tell stages as they are done, and show bars")
+    parser.add_argument("--progress", action="store_true", help="tell stages and bars also where the output is no terminal")
 
 
 def _walk(options: argparse.Namespace) -> int:
@@ -188,6 +189,8 @@ def _solve(options: argparse.Namespace, model: GaitModel, specs: Sequence[PhaseS
         if alone:
             save_picture(phase_figure(gait.phases[0]), options.out / "phase.png")
     print(report.text())
+    if options.out:
+        print(f"written to {options.out}: {', '.join(sorted(path.name for path in options.out.iterdir()))}")
     _tell_rescues(gait)
     return 0 if result.success else 1
 

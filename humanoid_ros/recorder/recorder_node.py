@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 
 from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
@@ -22,6 +23,8 @@ from humanoid_ros.node.run import run
 
 GRAPH_PERIOD = 0.5
 """Time between two looks for new topics [s]."""
+NEWS = 5.0
+"""Time between two lines about how much is written [s]."""
 DEPTH = 1000
 """Messages of a topic that wait to be written."""
 
@@ -38,13 +41,15 @@ class RecorderNode(AnsweringNode):
         self._declare_parameters()
         if not text(self, "path"):
             raise InputError("is empty", element="path", remedy="Name a file that ends in .mcap")
-        path = next_free(text(self, "path"))
-        self._log: MessageLog | None = MessageLog(path)
-        self.get_logger().info(f"records to {path}")
+        self._path = next_free(text(self, "path"))
+        self._log: MessageLog | None = MessageLog(self._path)
+        self.get_logger().info(f"records to {self._path}")
         self._heard: dict[str, int] = {}
+        self._told = 0
         self._wanted = {self.resolve_topic_name(name) for name in texts(self, "topics")}
         publish_diagnostics(self, "recording", self._diagnostics)
         self.create_timer(GRAPH_PERIOD, self._find_topics)
+        self.create_timer(NEWS, self._tell)
         self._find_topics()
 
     def _declare_parameters(self) -> None:
@@ -57,6 +62,8 @@ class RecorderNode(AnsweringNode):
         if self._log is not None:
             self._log.close()
             self._give_up_if_failed()
+        if self._log is not None:
+            self.get_logger().info(f"written: {self._path}, {self._amount()}")
         self._log = None
 
     def _find_topics(self) -> None:
@@ -80,6 +87,18 @@ class RecorderNode(AnsweringNode):
             self._heard[topic] += 1
             self._log.write(topic, kind, data, time.time_ns(), offered=offered)
             self._give_up_if_failed()
+
+    def _tell(self) -> None:
+        """Say how much there is, where there is more than the last time."""
+        count = sum(self._heard.values())
+        if self._log is not None and count != self._told:
+            self._told = count
+            self.get_logger().info(f"recorded so far: {self._amount()}")
+
+    def _amount(self) -> str:
+        size = Path(self._path).stat().st_size / 1e6
+        topics = sum(count > 0 for count in self._heard.values())
+        return f"{sum(self._heard.values())} messages of {topics} topics, {size:.1f} MB"
 
     def _give_up_if_failed(self) -> None:
         if self._log is not None and self._log.failure:

@@ -31,6 +31,8 @@ from humanoid_ros.replay.recorded_run import RecordedMessage, RecordedRun
 
 PERIOD = 0.005
 """Time between two looks at what is due [s]."""
+NEWS = 5.0
+"""Time between two lines about where it is [s]."""
 GRAPH = 1.5
 """Time in which other publishers are found before the first message, and between two looks for them [s]."""
 ABSOLUTE = ("/clock", "/tf", "/tf_static", "/diagnostics")
@@ -69,11 +71,13 @@ class ReplayNode(AnsweringNode):
         self._check_alone()
         self._paused, self._ended = False, False
         self._restart()
+        self.get_logger().info(f"plays {self._run.path}: {self._length:.1f} s, {len(self._played)} topics")
         self.offer(SetBool, "pause", self._pause)
         self.offer(Trigger, "reset", self._reset)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(PERIOD, self._tick, clock=steady)
         self.create_timer(GRAPH, self._stop_unless_alone, clock=steady)
+        self.create_timer(NEWS, self._tell, clock=steady)
 
     def _declare_parameters(self) -> None:
         declare_text(self, "path", "", "MCAP file to replay", read_only=True)
@@ -85,7 +89,11 @@ class ReplayNode(AnsweringNode):
 
     def _topics(self) -> set[tuple[str, str, str]]:
         """Return type, name and offered quality of service of what is to be played."""
-        found = {(message.kind, message.topic, message.offered) for message in self._run.messages()}
+        found, first, last = set(), 0, 0
+        for message in self._run.messages():
+            found.add((message.kind, message.topic, message.offered))
+            first, last = first or message.time, message.time
+        self._length = 1e-9 * (last - first)
         if self._run.broken:
             self.get_logger().warning(f"{self._run.path}: {self._run.broken}; what is before that is played")
         played = {own for own in found if "*" in self._wanted or self._wanted.intersection(own[1].split("/")[-2:])}
@@ -136,7 +144,7 @@ class ReplayNode(AnsweringNode):
     def _restart(self) -> None:
         self._messages: Iterator[RecordedMessage] = self._run.messages()
         self._waiting = next(self._messages, None)
-        self._place = 0 if self._waiting is None else self._waiting.time
+        self._place = self._begin = 0 if self._waiting is None else self._waiting.time
         self._last = time.monotonic()
         self._ended = False
 
@@ -160,6 +168,10 @@ class ReplayNode(AnsweringNode):
             else:
                 self._ended = True
                 self.get_logger().info("the end; reset plays it once more")
+
+    def _tell(self) -> None:
+        if not (self._paused or self._ended):
+            self.get_logger().info(f"replayed {1e-9 * (self._place - self._begin):.1f} of {self._length:.1f} s")
 
     async def _pause(self, request: SetBool.Request, response: SetBool.Response) -> None:
         self._paused = request.data

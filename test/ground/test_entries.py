@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,17 @@ ENTRIES = sorted(
     for path in package.rglob("__main__.py")
 )
 EXAMPLES = sorted(
-    path.name for path in (ROOT / "examples").glob("*.py") if "__main__" in path.read_text() or "sys.argv" in path.read_text()
-)  # fmt: skip
+    path.name
+    for path in (ROOT / "examples").glob("*.py")
+    if re.search("__main__|sys.argv|ArgumentParser", path.read_text())
+)
 NODES = re.split(r"^## (\w+)\n", (ROOT / "docs/nodes.md").read_text(), flags=re.MULTILINE)[1:]
 
 
-def ask(*words: str) -> subprocess.CompletedProcess[str]:
+@cache
+def ask(*words: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=120,
+        [sys.executable, *words], cwd=folder, capture_output=True, text=True, timeout=120,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
     )  # fmt: skip
 
@@ -63,10 +67,7 @@ def test_a_node_refuses_words_that_nobody_reads():
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_help_of_an_example_runs_nothing(example, tmp_path):
-    done = subprocess.run(
-        [sys.executable, ROOT / "examples" / example, "--help"], cwd=tmp_path, capture_output=True, text=True,
-        timeout=120, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
-    )  # fmt: skip
+    done = ask(str(ROOT / "examples" / example), "--help", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("usage: ")
     assert list(tmp_path.iterdir()) == []

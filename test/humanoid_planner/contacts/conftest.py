@@ -6,7 +6,7 @@ import pinocchio as pin
 import pytest
 from scipy.optimize import linprog
 
-from benchmark.contact_scenarios import can_on_table, five_stairs
+from examples.contact_scenarios import can_on_table, five_stairs
 from humanoid_model.contact import ContactKind
 
 

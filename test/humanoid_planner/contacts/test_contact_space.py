@@ -7,7 +7,7 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 
-from benchmark.contact_scenarios import chosen_footholds
+from examples.contact_scenarios import chosen_footholds
 from humanoid_model import Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, Role, SearchVolumes, StanceMetric

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmark.contact_scenarios import chosen_footholds, reaching, slabs_and_bars
+from examples.contact_scenarios import chosen_footholds, reaching, slabs_and_bars
 from humanoid_model.contact import ContactKind, Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts import (

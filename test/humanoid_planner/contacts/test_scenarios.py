@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmark.contact_scenarios import (
+from examples.contact_scenarios import (
     backward_walk,
     bip_over_bars,
     chair_to_standing,

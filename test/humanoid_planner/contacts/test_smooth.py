@@ -5,7 +5,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmark.contact_scenarios import CAN, step_with_rail
+from examples.contact_scenarios import CAN, step_with_rail
 from humanoid_planner.contacts import ContactPlanner, PlanLimits, verify_plan
 
 

@@ -18,7 +18,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from humanoid_stack.msg import PostureTask, WholeBodyTrajectory
 
-from benchmark.contact_scenarios import TOP, five_stairs
+from examples.contact_scenarios import TOP, five_stairs
 from humanoid_model import Contact, Scene, Stance, Surface, load_robot, load_scene
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.progress import Progress

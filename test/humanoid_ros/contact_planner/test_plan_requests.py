@@ -47,7 +47,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 import humanoid_planner.contacts as library  # noqa: E402
-from benchmark.contact_scenarios import TOP, five_stairs  # noqa: E402
+from examples.contact_scenarios import TOP, five_stairs  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_planner.posture.tasks import centre_of_mass_at as centre_of_mass_task  # noqa: E402
 from humanoid_ros.messages.conversions import array, seconds  # noqa: E402

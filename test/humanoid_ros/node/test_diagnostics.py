@@ -16,7 +16,7 @@ from fixtures.ros_domain import claim_domain
 from rclpy.executors import SingleThreadedExecutor
 
 from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.diagnostics import publish_diagnostics
+from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 
 
 def test_stacks_are_told_apart_and_levels_are_the_nodes_own() -> None:
@@ -27,6 +27,8 @@ def test_stacks_are_told_apart_and_levels_are_the_nodes_own() -> None:
     left, right = (
         AnsweringNode("bridge", namespace=side, context=context, cli_args=arguments) for side in ("left", "right")
     )
+    for node in (left, right):
+        declare_diagnostics_rate(node)
     publish_diagnostics(left, "motion", lambda: {"speed [m/s]": "2"}, lambda: (DiagnosticStatus.ERROR, "fallen"))
     publish_diagnostics(right, "motion", dict)
     heard: dict[int, DiagnosticStatus] = {}  # by how many values they have

@@ -90,7 +90,13 @@ def test_what_was_recorded_is_played_once_more(start: Callable[..., Client], tmp
         joints.publish(JointState(name=["knee"], position=[0.1 * k]))
         command.publish(JointTrajectory(joint_names=["knee"]))
         time.sleep(0.05)
+    told = tmp_path / "recorder.log"
+    wait_until(lambda: "recorded so far: " in told.read_text(), "nothing is told while it records")
     end(recorder)
+    written = re.search(rf"written: {path}, (\d+) messages of (\d+) topics, \d+\.\d MB", told.read_text())
+    assert written is not None
+    found = list(RecordedRun(path).messages())
+    assert (int(written[1]), int(written[2])) == (len(found), len({message.topic for message in found}))
     for publisher in (hidden, description, joints, command, imu):
         recorder.node.destroy_publisher(publisher)
     recorded = [
@@ -109,6 +115,8 @@ def test_what_was_recorded_is_played_once_more(start: Callable[..., Client], tmp
     assert replay.offered("imu").qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
     assert replay.offered("joint_states").qos_profile.reliability == ReliabilityPolicy.RELIABLE
     log = tmp_path / "replay.log"
+    length = 1e-9 * (found[-1].time - found[0].time)
+    wait_until(lambda: f"plays {path}: {length:.1f} s" in log.read_text(), "it doesn't say what it plays")
 
     def ends() -> int:
         return log.read_text().count("the end; reset plays it once more")
@@ -193,8 +201,10 @@ def test_what_cant_be_used_in_a_recording_is_told_and_the_rest_played(
     moving = replay.listen(TFMessage, "/tf", 100)
     last = moving.wait(lambda m: abs(m.transforms[-1].transform.rotation.z - np.sin(0.25)) < 1e-9)
     assert last.transforms[-1].child_frame_id == "trunk"
+    told = tmp_path / "replay.log"
+    wait_until(lambda: re.search(r"replayed \d\.\d of \d\.\d s", told.read_text()), "nothing is told meanwhile")
     end(replay)
-    text = (tmp_path / "replay.log").read_text()
+    text = told.read_text()
     assert "Traceback" not in text, text[text.index("Traceback") :][:3000]
     assert "refused: robot_description: URDF text:1: not well-formed XML" in text
 
