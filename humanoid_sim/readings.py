@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,10 @@ from humanoid_sim.world.world import TreeSlices
 
 if TYPE_CHECKING:
     from humanoid_sim.flexibility.deformable_sole import DeformableSole
+    from humanoid_sim.imaging.film import Film
     from humanoid_sim.imaging.pictures import Pictures
+    from humanoid_sim.imaging.viewer import Viewer
+    from humanoid_sim.imaging.window import Window
 
 
 _MAX_JUDGED_CONTACTS = 300
@@ -49,6 +53,7 @@ class Readings:
         step_count: number of steps done.
         q_before: configuration at the start of the last step.
         v_before: velocity at the start of the last step.
+        viewers: films and windows that look on.
     """
 
     def __init__(self, stepping: Stepping) -> None:
@@ -59,6 +64,7 @@ class Readings:
         self.step_count = 0
         self._q, self._v = world.q.copy(), world.v.copy()
         self.q_before, self.v_before = self._q.copy(), self._v.copy()
+        self.viewers: list[Viewer] = []
         self._body_names = [body.name for body in world.bodies]
         njoints = world.model.njoints
         self._R_now, self._p_now = np.zeros((njoints, 3, 3)), np.zeros((njoints, 3))
@@ -172,6 +178,75 @@ class Readings:
             ``world.bodies`` of what is seen, -1 where nothing is; shape (height, width) both.
         """
         return self._pictures.depth(self.joint_placements(), camera, size, body)
+
+    def film(
+        self,
+        path: str | Path,
+        *,
+        rate: float = 25.0,
+        pace: float = 1.0,
+        camera: Camera | None = None,
+        size: tuple[int, int] = (480, 360),
+        body: str | None = None,
+    ) -> Film:
+        """Film what happens from now on until it is closed, at the latest at the end of a ``with`` block.
+
+        ``with simulation.film("fall.gif"): simulation.run(2.0)``
+
+        Args:
+            path: of the file, ``.gif`` or ``.webp``. One that is there is replaced.
+            rate: pictures per second of the film [Hz].
+            pace: simulated seconds per second of the film: 0.5 is slow motion.
+            camera: as of :meth:`image`; it stays where it is, unless a body carries it.
+            size: width and height [px].
+            body: that carries the camera.
+
+        Raises:
+            InputError: the file can't be written, a rate or pace that isn't positive, or as :meth:`image` raises it.
+        """
+        from humanoid_sim.imaging.film import Film
+
+        period = self._period(pace, rate)
+        joints = self.joint_placements()
+        seen_from = self._pictures.view(joints)[0] if camera is None and body is None else camera
+        picture = partial(self._pictures.image, camera=seen_from, size=size, body=body)
+        film = Film(self.viewers, picture, path, period, period * self.dt / pace)
+        try:
+            film.look(self.time, joints)
+        except InputError:
+            film.close()
+            raise
+        return film
+
+    def show(self, *, pace: float = 1.0, port: int = 0, browser: bool = True) -> Window:
+        """Show the simulation in a window of the browser, to be turned and zoomed; ``wait()`` of it keeps it open.
+
+        Its address is printed. It listens to this machine alone, and shows only those who know the address.
+
+        Args:
+            pace: simulated seconds per second at which it runs from now on; 0: as fast as possible.
+            port: TCP port; 0 takes any free one.
+            browser: whether it is opened, where there is a screen.
+
+        Raises:
+            InputError: a pace that is negative, a port that can't be listened on, or a mesh that can't be read.
+        """
+        from humanoid_sim.imaging.window import SHOWN, Window, open_browser
+
+        period = self._period(pace or 1.0, SHOWN)
+        joints = self.joint_placements()
+        timing = period, period * self.dt
+        window = Window(self.viewers, self._pictures, joints, self.time, timing, pace, port)
+        if browser:
+            open_browser(window.address)
+        return window
+
+    def _period(self, pace: float, rate: float) -> int:
+        """Return the steps from one look to the next."""
+        for name, value in (("pace", pace), ("rate", rate)):
+            if not (np.isfinite(value) and value > 0.0):
+                raise InputError(f"is {value}", element=name, remedy="Give a number above 0")
+        return max(1, round(pace / (rate * self.dt)))
 
     @cached_property
     def _pictures(self) -> Pictures:

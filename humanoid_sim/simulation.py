@@ -239,7 +239,9 @@ class Simulation(Readings):
 
     def _advance(self, steps: int) -> int:
         """Make at least one step and at most some, which modules act around as one; returns how many."""
-        profile, modules = self.profile, self.modules
+        profile, modules, viewers = self.profile, self.modules, self.viewers
+        if viewers:
+            steps = min(steps, *(viewer.left for viewer in viewers))
         profile.begin()
         if modules:
             for module in modules.values():
@@ -257,6 +259,8 @@ class Simulation(Readings):
                 module.after_step(self)
             profile.end("modules")
         profile.finish(made)
+        for viewer in tuple(viewers):
+            viewer.passed(made, self.time, self.joint_placements)
         return made
 
     # -- acting ------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def read_command_line(name: str, make: Callable[[], AnsweringNode]) -> None:
     if not words:
         return
     listing = _Listing()
-    if isinstance(make, type):
+    if isinstance(make, type) and issubclass(make, AnsweringNode):
         make._declare_parameters(cast(AnsweringNode, listing))
     summary = (inspect.getdoc(make) or name).split("\n\n")[0].replace("``", "")
     parser = argparse.ArgumentParser(

@@ -61,15 +61,30 @@ class Pictures:
         return Camera(pin.SE3(bodies[0][carrier], bodies[1][carrier]) * camera.placement, camera.field_of_view)
 
     def _overview(self, bodies: Placements) -> Camera:
-        """Return a camera that sees all that moves; where nothing is drawn of that, all but the ground; else this."""
+        """Return a camera that sees all of :meth:`_extent`."""
+        low, high = self._extent(bodies)
+        return Camera.framing(0.5 * (low + high), float((high - low).max()))
+
+    def _extent(self, bodies: Placements) -> tuple[Array, Array]:
+        """Return corners of a box around all that moves; where nothing is drawn of that, all but the ground; else it.
+
+        Lowest and highest, (3,) each in the world [m].
+        """
         shapes = self._shapes
         for chosen in (~shapes.ground & (self._joints[shapes.body] > 0), ~shapes.ground, shapes.ground):
             if chosen.any():
                 break
         body = shapes.body[chosen]
         points = np.einsum("tij,tcj->tci", bodies[0][body], shapes.corners[chosen]) + bodies[1][body][:, None]
-        low, high = points.min(axis=(0, 1), initial=1e9), points.max(axis=(0, 1), initial=-1e9)
-        return Camera.framing(0.5 * (low + high), float((high - low).max()))
+        return points.min(axis=(0, 1), initial=1e9), points.max(axis=(0, 1), initial=-1e9)
+
+    def view(self, joints: Placements) -> tuple[Camera, Array]:
+        """Return the scene's camera, or one that sees all, and the point that it looks at, (3,) in the world [m]."""
+        bodies = self._bodies(joints)
+        camera = self._camera(None, None, bodies)
+        eye, ahead = camera.placement.translation, -camera.placement.rotation[:, 2]
+        low, high = self._extent(bodies)
+        return camera, eye + max(float(ahead @ (0.5 * (low + high) - eye)), 0.1) * ahead
 
     def image(
         self, joints: Placements, camera: Camera | None, size: tuple[int, int], body: str | None
