@@ -10,8 +10,6 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_model.errors import InputError
-
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
 
@@ -53,15 +51,9 @@ class BodyPoint:
             InputError: there is no such body.
         """
         world = simulation.world
-        if body not in world.index:
-            raise InputError(
-                f"there is no body '{body}'",
-                element="body",
-                remedy=f"Name one of {', '.join(other.name for other in world.bodies)}",
-            )
+        found = world.find_body(body)
         self.body = body
         self.local = np.array(local, dtype=float)
-        found = world.bodies[world.index[body]]
         self._joint = found.joint
         self._placement = found.placement_joint_body
         self._part = None if found.joint == 0 else world.part(found.owner)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from humanoid_model.errors import InputError
+from humanoid_model.similar_name import did_you_mean
 
 T = TypeVar("T")
 
@@ -27,5 +28,5 @@ class ByName(dict[str, T]):
         raise InputError(
             f"there is no {self._kind} '{name}'",
             element=self._kind,
-            remedy=f"There are {', '.join(self) or 'none'}",
+            remedy=f"{did_you_mean(name, self)}There are {', '.join(self) or 'none'}",
         )

@@ -14,6 +14,7 @@ from humanoid_model import Robot
 from humanoid_model.ball_joint import BallJoint
 from humanoid_model.errors import InputError
 from humanoid_model.joint_view import JointView
+from humanoid_model.similar_name import did_you_mean
 from humanoid_sim.world.sensors import ImuReading
 
 if TYPE_CHECKING:
@@ -267,8 +268,9 @@ class SimulatedRobot:
         """Change servo gains.
 
         Args:
-            stiffness: position gains [N m/rad or N/m], shape (n,); the largest of its members' for a ball joint.
-            damping: velocity gains [N m s/rad or N s/m], shape (n,).
+            stiffness: position gains [N m/rad or N/m], shape (n,), or one number for all; the largest of its members'
+                for a ball joint.
+            damping: velocity gains [N m s/rad or N s/m], shape (n,), or one number for all.
             joints: names of the n joints; all joints if not given.
 
         Raises:
@@ -276,7 +278,10 @@ class SimulatedRobot:
         """
         places = self._places(joints)
         gains = {"stiffness": stiffness, "damping": damping}
-        checked = {name: _finite(name, value, len(places)) for name, value in gains.items()}
+        checked = {
+            name: _finite(name, np.broadcast_to(value, len(places)) if np.ndim(value) == 0 else value, len(places))
+            for name, value in gains.items()
+        }
         for name, values in checked.items():
             if np.any(values < 0.0):
                 i = int(np.argmax(values < 0.0))
@@ -350,7 +355,7 @@ class SimulatedRobot:
                 raise InputError(
                     f"the robot '{self.name}' has no joint '{name}'",
                     element="joints",
-                    remedy=f"Its joints are {', '.join(self.joint_names)}",
+                    remedy=f"{did_you_mean(name, self.joint_names)}Its joints are {', '.join(self.joint_names)}",
                 )
             places.append(self._place[name])
         if len(set(places)) != len(places):

@@ -15,6 +15,7 @@ from humanoid_model.errors import InputError, SceneError
 from humanoid_model.pinocchio_model import append_to_model
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
+from humanoid_model.similar_name import did_you_mean
 from humanoid_sim.world.floating_base import body_acceleration, body_twist, stepped_velocity
 from humanoid_sim.world.scene_check import check_scene
 from humanoid_sim.world.tree_part import TreePart
@@ -210,10 +211,11 @@ class World:
         if name not in self.index:
             links = ", ".join(f"{placed.name}/<link>" for placed in self.scene.robots)
             bodies = ", ".join(body.name for body in self.scene.bodies)
+            known = "; ".join(part for part in (bodies, links) if part)
             raise InputError(
                 f"there is no body '{name}'",
                 element="body",
-                remedy=f"Name one of {'; '.join(part for part in (bodies, links) if part)}",
+                remedy=f"{did_you_mean(name, self.index)}Name one of {known}",
             )
         return self.bodies[self.index[name]]
 

@@ -17,7 +17,10 @@ import pytest
 from fixtures.ros_domain import claim_domain
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "docs/own_robot.md", *sorted((ROOT / "docs").glob("tutorial_*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "docs/own_robot.md", "docs/controllers.md")),
+    *sorted((ROOT / "docs").glob("tutorial_*.md")),
+]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OWN_ROBOT = "example-robot-data"
 """What docs/own_robot.md tells to install, on its own page alone."""
@@ -124,7 +127,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Bare:
 
 
 def test_what_tests_need_is_not_there(bare: Bare, tmp_path: Path) -> None:
-    assert {"hypothesis", "zstandard", "example-robot-data"} <= set(bare.left_out)
+    assert {"hypothesis", "mypy", "example-robot-data"} <= set(bare.left_out)
     found = bare.run(["python", "-c", "from importlib.metadata import distributions as all_of\n"
                       "print(*(one.metadata['Name'].lower() for one in all_of()))"], tmp_path)  # fmt: skip
     assert "numba" in found.split()
@@ -183,7 +186,9 @@ def test_a_command_serves_until_ctrl_c(bare: Bare, tmp_path: Path, command: str,
 @pytest.mark.parametrize(
     "page",
     [
-        page if page.stem in ("README", "tutorial_kinematics") else pytest.param(page, marks=pytest.mark.slow)
+        page
+        if page.stem in ("README", "controllers", "tutorial_kinematics")
+        else pytest.param(page, marks=pytest.mark.slow)
         for page in PAGES
         if page.stem not in ("own_robot", "tutorial_bridge")
     ],
