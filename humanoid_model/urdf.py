@@ -346,9 +346,9 @@ class _Reader:
         kind = element.attribute("type")
         if kind not in CONSTRAINTS:
             raise element.fail(f"unknown constraint type '{kind}'", f"Use one of {', '.join(CONSTRAINTS)}, universal")
-        for child in element.children:
-            if child.tag not in _CONSTRAINT_PARTS:
-                raise child.fail(f"unknown in {element}", f"Use {', '.join(_CONSTRAINT_PARTS)}")
+        for part in element.children:
+            if part.tag not in _CONSTRAINT_PARTS:
+                raise part.fail(f"unknown in {element}", f"Use {', '.join(_CONSTRAINT_PARTS)}")
         ends = []
         axis = np.array([1.0, 0.0, 0.0])  # as of a joint; the child's is the parent's unless it is given
         for side in ("parent", "child"):

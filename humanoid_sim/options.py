@@ -111,7 +111,9 @@ class SimulationOptions:
                 raise InputError(f"{problem} '{value}'", element=element, remedy=f"Choose one of {', '.join(known)}")
         if not (is_finite(self.tolerance) and self.tolerance > 0.0):
             raise InputError(
-                f"tolerance is {self.tolerance!r}", element="tolerance", remedy="Give a positive number, 1e-9 by default"
+                f"tolerance is {self.tolerance!r}",
+                element="tolerance",
+                remedy="Give a positive number, 1e-9 by default",
             )
         most = self.max_iterations
         if isinstance(most, bool) or not is_finite(most) or most != int(most):

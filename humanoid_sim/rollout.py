@@ -88,7 +88,7 @@ def rollout(
     """Run a simulation from many states, on all processors at once; it stays as it is.
 
     Each run gives the same bits as alone. Runs of compiled steps go on side by side in threads. Where sensors are asked
-    for, or steps are not compiled (soft soles, tendons, modules, other solvers), the interpreter takes part in each step:
+    for, or steps are not compiled (soft soles, tendons, modules, other solvers), the interpreter has part in each step:
     processes are faster there.
 
     Args:

@@ -149,7 +149,7 @@ class Simulation(Readings):
         return [name for name, module in self.modules.items() if self._of_scene.get(name) is not module]
 
     def _parts(self) -> list[object]:
-        """What modules may hold of a simulation: in a copy it is the copy's, in the same places."""
+        """Return what modules may hold of a simulation: in a copy it is the copy's, in the same places."""
         return [
             self, self.scene, self.options, self.world, self.world.model, self.stepping, self.stepping.stepper,
             self.stepping.detector, self.servos, self.profile, self.sensors, self.modules, self.robots, self.bodies,

@@ -104,9 +104,10 @@ class NewestCommands:
     def without_hurry(self, commands: Sequence[ToolGoal | ToolMotion], dt: float) -> list[ToolGoal | ToolMotion]:
         """Return a step's commands of tools, each by the share of its gap that the limits allow."""
         self._hurry = {}
+        goals = [self._tools[command.tool][0] if isinstance(command, ToolGoal) else None for command in commands]
         return [
-            self._towards(self._tools[command.tool][0], dt) if isinstance(command, ToolGoal) else command
-            for command in commands
+            self._towards(goal, dt) if isinstance(goal, ToolGoal) else command
+            for goal, command in zip(goals, commands, strict=True)
         ]
 
     def joint_is_set(self, goal: JointGoal) -> None:

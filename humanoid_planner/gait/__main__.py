@@ -143,7 +143,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="phases solved side by side (1)")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where report, tables, pictures and film go")
     parser.add_argument("--no-film", action="store_true", help="leave out gait.gif, which takes longest")
-    parser.add_argument("--progress", action="store_true", help="tell stages and bars also where the output is no terminal")
+    parser.add_argument("--progress", action="store_true", help="tell stages also where the output is no terminal")
 
 
 def _walk(options: argparse.Namespace) -> int:

@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from examples import through_bridge  # noqa: E402
-from examples.through_bridge import check_alone, own_domain, play_through_bridge  # noqa: E402
-from humanoid_model import HumanoidError  # noqa: E402
+from examples import through_bridge
+from examples.through_bridge import check_alone, own_domain, play_through_bridge
+from humanoid_model import HumanoidError
 
 
 @pytest.fixture

@@ -77,5 +77,5 @@ def test_one_number_is_the_gain_of_all_joints_that_are_named():
     assert servos.servo_stiffness[others].tolist() == [7.0] * len(others)
     with pytest.raises(InputError, match=r"stiffness\[0\] is -1.0. Gains are zero or positive"):
         robot.set_gains(-1.0, 1.0)
-    with pytest.raises(InputError, match="damping has 2 values. Give 30"):
+    with pytest.raises(InputError, match=r"damping has 2 values\. Give 30"):
         robot.set_gains(1.0, [1.0, 2.0])

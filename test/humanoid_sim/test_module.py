@@ -97,7 +97,7 @@ def test_a_controller_without_a_name_has_that_of_its_class(simulation: Simulatio
     simulation.remove_module("Lift")
     unnamed = Lift()
     unnamed.name = ""
-    with pytest.raises(InputError, match="the name of a 'Lift' is ''. Give a text, or none"):
+    with pytest.raises(InputError, match=r"the name of a 'Lift' is ''\. Give a text, or none"):
         simulation.add_module(unnamed)
 
 

@@ -244,7 +244,7 @@ def test_a_coupling_of_two_trees_is_refused_with_its_line(tmp_path):
     )
     for names in ('joint1="motor" joint2="arm"', 'joint1="arm" joint2="motor"'):
         path = written(tmp_path, world, f'<equality>\n<joint {names} polycoef="0 3"/>\n</equality>')
-        with pytest.raises(InputError, match=r"scene.xml:3: <joint>: couples '\w+' and '\w+' of two robots. Couple two"):
+        with pytest.raises(InputError, match=r"scene.xml:3: <joint>: couples '\w+' and '\w+' of two robots. Couple"):
             load_scene(path)
 
 

@@ -47,7 +47,7 @@ def test_stacks_are_beyond_the_sweeps() -> None:
     for seed in range(3):
         problem = stack(np.random.default_rng(seed))
         assert not solve_contacts(problem, "nsgs", tolerance=1e-8, max_iterations=2000).converged
-        assert solve_contacts(problem, tolerance=1e-8, max_iterations=2000).converged  # who names none gets one that ends
+        assert solve_contacts(problem, tolerance=1e-8, max_iterations=2000).converged  # the default ends
 
 
 def test_all_of_many_random_problems_are_solved() -> None:
