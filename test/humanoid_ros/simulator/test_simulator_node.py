@@ -784,8 +784,7 @@ def test_a_failed_step_pauses_with_its_reason(fresh: Any) -> None:
     diagnostics = fresh.listen(DiagnosticArray, "/diagnostics")
     pause(fresh, False)
     push = ApplyWrench.Request(body="WAIST", duration=Duration(sec=1))
-    push.wrench.force.x = 1e308
-    push.wrench.torque.y = 1e308
+    push.wrench.force.x = push.wrench.torque.y = 1e9  # the largest that is taken; beyond all numbers in a few steps
     assert fresh.call(ApplyWrench, "apply_wrench", push).success
     message = status.wait(lambda m: m.pause_reason != "")
     assert message.paused
