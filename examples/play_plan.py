@@ -246,7 +246,7 @@ def film(name: str, scenario: Scenario, motion: WholeBodyTrajectory, path: str) 
     """Write the motion as a moving picture."""
     figure, axis = plt.subplots(figsize=(4.0, 4.0), layout="constrained")
     writer = PillowWriter(fps=RATE)
-    with writer.saving(figure, path, dpi=80):
+    with writer.saving(figure, path, dpi=72):
         for at in [*np.arange(0.0, motion.duration, FASTER / RATE), *[motion.duration] * RATE]:
             axis.clear()
             axis.set_axis_off()

@@ -44,7 +44,7 @@ def check_mesh_size(path: Path) -> None:
     counts = {".dae": _collada_instances, ".gltf": _gltf_instances, ".glb": _gltf_instances, ".nff": _nff_instances}
     if path.suffix.lower() in counts:
         content = path.read_bytes()
-        if path.suffix.lower() == ".gltf":
+        if path.suffix.lower() in (".gltf", ".glb"):
             for name in _gltf_files(content, fail):
                 check_may_read(path.parent / name, fail)
         instances = counts[path.suffix.lower()](content, fail)
@@ -53,13 +53,18 @@ def check_mesh_size(path: Path) -> None:
 
 
 def _gltf_files(content: bytes, fail: _Fail) -> list[str]:
-    """Return the files that a glTF text names."""
+    """Return the files that a glTF file names."""
     try:
-        document: Any = json.loads(content)
+        document: Any = json.loads(_gltf_text(content))
         uris = [item.get("uri", "data:") for kind in ("buffers", "images") for item in document.get(kind, ())]
         return [unquote(uri) for uri in uris if not uri.startswith("data:")]
     except (ValueError, TypeError, AttributeError, RecursionError) as problem:
         raise fail(f"mesh can't be loaded: {problem}", "Give a glTF file") from None
+
+
+def _gltf_text(content: bytes) -> bytes:
+    """Return a glTF file's text, which in a binary one is the first of its chunks."""
+    return content[20 : 20 + int.from_bytes(content[12:16], "little")] if content[:4] == b"glTF" else content
 
 
 def _collada_instances(text: bytes, fail: _Fail) -> int:
@@ -110,9 +115,8 @@ def _collada_instances(text: bytes, fail: _Fail) -> int:
 
 def _gltf_instances(content: bytes, fail: _Fail) -> int:
     """Return how many nodes a scene has, which are a tree, and refuse tables of too many points."""
-    text = content[20 : 20 + int.from_bytes(content[12:16], "little")] if content[:4] == b"glTF" else content
     try:
-        document: Any = json.loads(text)
+        document: Any = json.loads(_gltf_text(content))
         children = [list(node.get("children", ())) for node in document.get("nodes", ())]
         points = sum(int(accessor["count"]) for accessor in document.get("accessors", ()))
         parents = {child: parent for parent, own in enumerate(children) for child in own}

@@ -227,6 +227,7 @@ def test_meshes_are_measured_before_a_library_reads_them(name: str, tmp_path: Pa
     [
         ("m.gltf", '{"buffers": [{"uri": "%2e./b.bin", "byteLength": 4}]}'),
         ("m.gltf", '{"images": [{"uri": "../b.bin"}]}'),
+        ("m.glb", "glTF\2\0\0\0\0\0\0\0\x25\0\0\0JSON" + '{"buffers": [{"uri": "../b.bin"}]}    '),
         ("m.obj", "mtllib ../b.bin \nv 0 0 0\n"),
     ],
 )

@@ -789,6 +789,8 @@ def test_a_failed_step_pauses_with_its_reason(fresh: Any) -> None:
     message = status.wait(lambda m: m.pause_reason != "")
     assert message.paused
     assert message.solver.status == message.solver.FAILED
+    assert "the state is kept as it was before" in message.pause_reason
+    assert message.step == round(message.time / 0.001)
     report = diagnostics.wait(lambda m: m.status[0].level == DiagnosticStatus.ERROR)
     assert report.status[0].message == message.pause_reason
     for kind, name, request in (
