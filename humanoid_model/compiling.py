@@ -126,15 +126,17 @@ class _Compilation(event.Listener):
             passed = time.monotonic() - self._begun
             if passed > _PATIENCE and self._depth:
                 usual = _USUAL.get(self._package, 0)
+                if self.count > usual:
+                    usual = 0  # a node uses more than its package alone: how many more isn't known
                 if sys.stderr.isatty():
                     look = "{desc}: {n} of about {total} |{bar}| {elapsed}" if usual else "{desc}: {n} {elapsed}"
                     bar = bar or tqdm(desc=f"{self._package}: compiling kernels, once for this machine", leave=False,
-                                      file=sys.stderr, bar_format=look)  # fmt: skip
-                    bar.total, bar.n = max(usual, self.count), self.count
+                                      file=sys.stderr)  # fmt: skip
+                    bar.bar_format, bar.total, bar.n = look, usual, self.count
                     bar.refresh()
                 elif passed - said >= _NEWS:
                     said = passed
-                    about = f" of about {max(usual, self.count)}" if usual else ""
+                    about = f" of about {usual}" if usual else ""
                     print(
                         f"{self._package}: compiling kernels, once for this machine: {self.count}{about}",
                         file=sys.stderr, flush=True,

@@ -73,14 +73,21 @@ def test_whoever_waits_for_kernels_is_told_and_not_on_the_standard_output(compil
 
 def test_one_kernel_that_takes_long_is_told_of_again_and_again(compilation, monkeypatch, capfd):
     monkeypatch.setattr(compiling, "_NEWS", 0.2)
-    monkeypatch.setattr(compiling, "_USUAL", {"test_compiling": 7, "test": 7})
+    monkeypatch.setattr(compiling, "_USUAL", {"test_compiling": 10**6, "test": 10**6})
     with slow_compiler(1.5):
         _compile()
     finish()
     lines = capfd.readouterr().err.splitlines()
     assert len(lines) >= 2
-    total = max(7, compilation.count)
-    assert all(line.endswith(f"{compilation.count} of about {total}") for line in lines)
+    assert all(line.endswith(f"{compilation.count} of about {10**6}") for line in lines)
+
+
+def test_more_kernels_than_usual_are_told_without_a_number_that_would_be_wrong(compilation, monkeypatch, capfd):
+    monkeypatch.setattr(compiling, "_USUAL", {"test_compiling": 1, "test": 1})
+    with slow_compiler(1.5):
+        _compile()
+    finish()
+    assert capfd.readouterr().err.splitlines()[-1].endswith(f"for this machine: {compilation.count}")
 
 
 def test_on_a_terminal_it_is_a_bar_that_goes_when_all_is_done(compilation, monkeypatch):
