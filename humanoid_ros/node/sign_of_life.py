@@ -30,18 +30,22 @@ class SignOfLife:
         self._publisher = node.create_publisher(UUID, TOPIC, SENSOR)
 
     def give(self, goal_id: Callable[[], Any], wanted: Callable[[], bool], missed: float) -> None:
-        """Give signs of a goal until they aren't wanted any more.
+        """Give signs of a goal until they aren't wanted any more, or it is another one, for which others answer.
 
         Args:
             goal_id: tells the goal's id, as a message; None while it isn't accepted.
             wanted: whether the goal is under way, and whoever asked for it is there.
             missed: how long the bridge may miss them [s].
         """
+        begun: Any = None
 
         def live() -> None:
-            if not wanted():
+            nonlocal begun
+            own = goal_id()
+            if not wanted() or (begun is not None and own != begun):
                 self._node.destroy_timer(timer)
-            elif (own := goal_id()) is not None:
+            elif own is not None:
+                begun = own
                 self._publisher.publish(own)
 
         timer = self._node.create_timer(missed / SIGNS, live, clock=Clock(clock_type=ClockType.STEADY_TIME))
