@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from unique_identifier_msgs.msg import UUID  # noqa: E402
+from unique_identifier_msgs.msg import UUID
 
-from humanoid_ros.node.sign_of_life import SignOfLife  # noqa: E402
+from humanoid_ros.node.sign_of_life import SignOfLife
 
 
 class Told:
