@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from humanoid_model import RobotError
 
+_LONGEST = 4000
+"""Characters of a message that has several lines, about; the problems beyond are counted."""
+
 
 class MadError(RobotError):
     """A MAD file can't be used; the message has one line for each problem, with line, column and code (§2.6).
@@ -24,7 +27,13 @@ class MadError(RobotError):
         )  # fmt: skip
 
     def _message(self) -> str:
-        return "\n".join(str(problem) for problem in self.problems)
+        lines: list[str] = []
+        for line in map(str, self.problems):
+            if lines and sum(map(len, lines)) + len(line) > _LONGEST:
+                lines.append(f"{len(self.problems) - len(lines)} more")
+                break
+            lines.append(line)
+        return "\n".join(lines)
 
     def __reduce__(self) -> tuple[object, ...]:
         return MadError, (self.problems,)

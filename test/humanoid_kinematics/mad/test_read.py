@@ -177,6 +177,15 @@ def test_all_problems_are_told_at_once():
     assert (caught.value.line, caught.value.column) == (7, 56)
 
 
+def test_of_very_many_problems_the_first_are_told_and_the_others_counted():
+    with pytest.raises(MadError) as caught:
+        parse_mad("RAFF v1.1 1 " + "sensor 1 { } " * 500)
+    *told, rest = str(caught.value).splitlines()
+    assert rest == f"{len(caught.value.problems) - len(told)} more"
+    assert told == [str(problem) for problem in caught.value.problems[: len(told)]]
+    assert 10 < len(told) < 100
+
+
 def test_limits_that_are_odd_are_warned_of():
     with pytest.warns(RobotWarning, match=r"link 1: range 160 ... -160 has the larger first, swapped \[E08\]"):
         assert parse_mad(HYBRID.replace("-160 160", "160 -160")) == parse_mad(HYBRID)
