@@ -11,7 +11,7 @@ import numpy as np
 
 from humanoid_codegen.algorithms import articulated_body, newton_euler_body
 from humanoid_codegen.algorithms.composite_rigid_body import mass_matrix
-from humanoid_codegen.algorithms.constrained_dynamics import closure_residuals, constrained_accelerations
+from humanoid_codegen.algorithms.constrained_dynamics import closures, constrained_accelerations
 from humanoid_codegen.algorithms.energies import (
     body_velocities,
     kinetic_energies,
@@ -479,29 +479,7 @@ class DynamicModel:
         return [row[:nv] for row in rows], [row[nv:] for row in rows]
 
     def _cuts(self, q: Argument, v: Argument) -> tuple[list[Scalar], list[list[Scalar]], list[Scalar]]:
-        """Return residuals of the loops, their Jacobian, and their acceleration at constant v."""
-        residuals, signs = closure_residuals(self.mechanism, q.entries, self._placements(q), self._loops)
-        rates = coordinate_rates(self.mechanism, q.entries)
-        seeds = {symbol.index: rate for symbol, rate in zip(q.entries, rates, strict=True)}
-        J = directional_derivatives(residuals, seeds, self.mechanism.nv)
-        speeds: list[Scalar] = []
-        for row in J:
-            speed: Scalar = 0.0
-            for entry, value in zip(row, v.entries, strict=True):
-                speed = speed + entry * value
-            speeds.append(speed)
-        along: dict[int, dict[int, Scalar]] = {}
-        for symbol, rate in zip(q.entries, rates, strict=True):
-            change: Scalar = 0.0
-            for k, value in rate.items():
-                change = change + value * v.entries[k]
-            along[symbol.index] = {0: change}
-        drift = [row[0] for row in directional_derivatives(speeds, along, 1)]
-        return (
-            [sign * value for sign, value in zip(signs, residuals, strict=True)],
-            [[sign * value for value in row] for sign, row in zip(signs, J, strict=True)],
-            [sign * value for sign, value in zip(signs, drift, strict=True)],
-        )
+        return closures(self.mechanism, q.entries, v.entries, self._placements(q), self._loops)
 
     def _check_loops(self) -> None:
         nq, nv = self.mechanism.nq, self.mechanism.nv

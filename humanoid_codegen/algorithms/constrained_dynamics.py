@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from humanoid_codegen.algorithms.forward_kinematics import Placement, link_placement
 from humanoid_codegen.algorithms.relative_quaternion import relative_quaternion
 from humanoid_codegen.algorithms.symmetric_solve import factorize, is_zero, solve
+from humanoid_codegen.algorithms.tangent import coordinate_rates
 from humanoid_codegen.elementary import sqrt
+from humanoid_codegen.expression.differentiate import directional_derivatives
+from humanoid_codegen.expression.graph import Expression
 from humanoid_codegen.mechanism import Mechanism
 from humanoid_codegen.vector import (
     ZERO,
@@ -31,10 +34,14 @@ from humanoid_model.loop_closure import ROWS, LoopClosure
 _NOTHING = 1e-150
 
 
-def closure_residuals(
-    mechanism: Mechanism, q: Sequence[Scalar], bodies: Sequence[Placement], loops: Sequence[LoopClosure]
-) -> tuple[list[Scalar], list[Scalar]]:
-    r"""Return how far the cuts are open [m, rad].
+def closures(
+    mechanism: Mechanism,
+    q: Sequence[Expression],
+    v: Sequence[Scalar],
+    bodies: Sequence[Placement],
+    loops: Sequence[LoopClosure],
+) -> tuple[list[Scalar], list[list[Scalar]], list[Scalar]]:
+    r"""Return how far the cuts are open, and how that changes.
 
     The second frame is turned against the first one by the angle :math:`\theta`, at most half a turn, about the unit
     vector n. The residual of the rotation is :math:`2 \sin(\theta/2)\, n`: the angle to first order, 2 at half a turn,
@@ -43,16 +50,40 @@ def closure_residuals(
 
     Args:
         mechanism: the robot.
-        q: its coordinates [rad, m].
+        q: its coordinates [rad, m], symbols.
+        v: its velocities [rad/s, m/s].
         bodies: world placements of its bodies there.
         loops: its cuts.
 
     Returns:
-        One entry per row of each cut, which is smooth, and its sign, 1 or -1 and constant but for the jump: their
-        product is the residual.
+        One entry per row of each cut [m, rad], their Jacobian by the velocities, and their second derivatives at
+        constant v.
 
     Raises:
         InputError: a rotation is held across a planar joint.
+    """
+    residuals, signs = _residuals(mechanism, q, bodies, loops)
+    rates = coordinate_rates(mechanism, q)
+    seeds = {symbol.index: rate for symbol, rate in zip(q, rates, strict=True)}
+    J = directional_derivatives(residuals, seeds, mechanism.nv)
+    along: dict[int, dict[int, Scalar]] = {
+        symbol.index: {0: _dot(list(rate.values()), [v[k] for k in rate])}
+        for symbol, rate in zip(q, rates, strict=True)
+    }
+    drift = [row[0] for row in directional_derivatives([_dot(row, v) for row in J], along, 1)]
+    return (
+        [sign * value for sign, value in zip(signs, residuals, strict=True)],
+        [[sign * value for value in row] for sign, row in zip(signs, J, strict=True)],
+        [sign * value for sign, value in zip(signs, drift, strict=True)],
+    )
+
+
+def _residuals(
+    mechanism: Mechanism, q: Sequence[Scalar], bodies: Sequence[Placement], loops: Sequence[LoopClosure]
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return one entry per row of each cut, which is smooth, and its sign: their product is the residual.
+
+    A sign is 1 or -1, and constant but for the jump from one half turn to the opposite one.
     """
     links = {link.name: link for link in mechanism.links}
     residuals: list[Scalar] = []

@@ -438,52 +438,6 @@ class Stepper:
         chosen = int(self.groups.methods[self.model.trees[joint]])
         return None if chosen == AUTO else list(DELASSUS_METHODS)[chosen]
 
-    # -- other schemes -------------------------------------------------------------------------
-
-    def external_efforts(self) -> NDArray[np.float64]:
-        """Generalised efforts of the known external wrenches at the present placement, shape (nv,)."""
-        efforts = np.zeros(self._nv)
-        for j in np.flatnonzero(self.state.wrenches.any(axis=1)):
-            k = int(self.model.last_dof[j])
-            while k >= 0:
-                efforts[k] += self.motion.S[k] @ self.state.wrenches[j]
-                k = int(self.model.dof_parent[k])
-        return efforts
-
-    def take_contacts(
-        self, frames: NDArray[np.float64], positions: NDArray[np.float64], bodies: NDArray[np.int64],
-        gaps: NDArray[np.float64], friction: NDArray[np.float64], forces: NDArray[np.float64],
-        velocities: NDArray[np.float64], joints: list[int], converged: bool,
-    ) -> None:  # fmt: skip
-        """Take the contacts of a step that another scheme made, so that they read as those of this one.
-
-        Args:
-            frames: (n, t1, t2) as rows, in the world, shape (m, 3, 3).
-            positions: in the world [m], shape (m, 3).
-            bodies: numbers of bodies a and b, shape (m, 2).
-            gaps: [m], shape (m,).
-            friction: shape (m,).
-            forces: in the contact frames [N], shape (m, 3).
-            velocities: likewise, at the end of the step [m/s], shape (m, 3).
-            joints: joint of each body.
-            converged: whether all contact problems were solved.
-        """
-        points, m = self.points, len(gaps)
-        points.frames[:m], points.normals[:m], points.positions[:m] = frames, frames[:, 0], positions
-        points.body_a[:m], points.body_b[:m] = bodies[:, 0], bodies[:, 1]
-        points.gaps[:m], points.friction[:m] = gaps, friction
-        points.forces[:m], points.torques[:m], points.velocities[:m] = forces, 0.0, velocities
-        self.state.reactions[:] = 0.0
-        self.state.thrusts[:] = 0.0
-        pushes = np.einsum("irc,ir->ic", frames, forces)
-        wrenches = np.hstack([pushes, np.cross(positions, pushes)])
-        carriers = np.array(joints, dtype=np.int64)[bodies]
-        np.add.at(self.state.reactions, carriers[:, 0], wrenches)
-        np.subtract.at(self.state.reactions, carriers[:, 1], wrenches)
-        self.groups.counts[0] = 1
-        self.groups.residuals[0] = 0.0 if converged else np.inf
-        self.groups.iterations[0] = 0
-
     def contact_problem(self, complete: Callable[[], None]) -> ContactProblem:
         """Return the contacts of all groups as one problem; closures are eliminated, the other forces given.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
+from humanoid_sim.stepping.stepper import Stepper
 from humanoid_sim.stepping.stepping import Advance, Stepping, SteppingState, StepSetup
 from humanoid_studies.integration.contact_step import ContactSolver
 from humanoid_studies.integration.features import check_dry_friction, check_scheme
@@ -58,7 +59,7 @@ class IntegratorStepping(Stepping):
         self.method = f"{name}/{integrator.solver.method}" if integrator.solves_contacts else name
         self._integrator = integrator
         self._system = WorldSystem(self.world, self.servos, self.detector)
-        self._joints = [body.joint for body in self.world.bodies]
+        self._joints = np.array([body.joint for body in self.world.bodies], dtype=np.int64)
 
     def advance(self, q: Array, v: Array, step_count: int, steps: int) -> Advance:
         """Make one step, see :meth:`Stepping.advance`.
@@ -72,7 +73,7 @@ class IntegratorStepping(Stepping):
         stepper.move(q, v)
         stepper.flight.mean[:] = v
         stepper.gather_wrenches()
-        system.external[:] = stepper.external_efforts()
+        system.external[:] = _external_efforts(stepper)
         self.profile.end("dynamics")
         step = self._integrator.step(system, q, v, dt, step_count * dt)
         self.profile.end("integration")
@@ -90,14 +91,34 @@ class IntegratorStepping(Stepping):
         stepper.joints.efforts[:] = system.servo_efforts(step.q, step.v)
         if self.detector.points is not self._points:
             self._use_points(self.detector.points, self.detector.slot_count)
-        velocities = contacts.velocities(step.v).reshape(-1, 3)
-        stepper.take_contacts(
-            contacts.frames, contacts.positions, contacts.bodies, contacts.gaps, contacts.friction, forces,
-            velocities, self._joints, step.forces.converged,
-        )  # fmt: skip
+        self._write_contacts(contacts, forces, contacts.velocities(step.v).reshape(-1, 3), step.forces.converged)
         stepper.state.thrusts[:] = thrusts
         self._take_step(len(contacts.gaps), step_count)
         return Advance(step.q, step.v, q, v, 1)
+
+    def _write_contacts(
+        self, contacts: WorldContactSet, forces: Array, velocities: Array, converged: bool
+    ) -> None:
+        """Write a step's m contacts into the stepper's arrays, so that they read as those of its own steps.
+
+        Forces [N] and velocities at the end of the step [m/s] are in the contact frames, shape (m, 3).
+        """
+        stepper, m = self.stepper, len(contacts.gaps)
+        points, state, groups = stepper.points, stepper.state, stepper.groups
+        frames, positions = contacts.frames, contacts.positions
+        points.frames[:m], points.normals[:m], points.positions[:m] = frames, frames[:, 0], positions
+        points.body_a[:m], points.body_b[:m] = contacts.bodies[:, 0], contacts.bodies[:, 1]
+        points.gaps[:m], points.friction[:m] = contacts.gaps, contacts.friction
+        points.forces[:m], points.torques[:m], points.velocities[:m] = forces, 0.0, velocities
+        state.reactions[:] = 0.0
+        pushes = np.einsum("irc,ir->ic", frames, forces)
+        wrenches = np.hstack([pushes, np.cross(positions, pushes)])
+        carriers = self._joints[contacts.bodies]
+        np.add.at(state.reactions, carriers[:, 0], wrenches)
+        np.subtract.at(state.reactions, carriers[:, 1], wrenches)
+        groups.counts[0] = 1
+        groups.residuals[0] = 0.0 if converged else np.inf
+        groups.iterations[0] = 0
 
     def save(self) -> SteppingState:
         """See :meth:`Stepping.save`."""
@@ -107,3 +128,15 @@ class IntegratorStepping(Stepping):
         """See :meth:`Stepping.restore`."""
         super().restore(state)
         self._integrator.restore(state.scheme)
+
+
+def _external_efforts(stepper: Stepper) -> Array:
+    """Generalised efforts of the known external wrenches at the present placement, shape (nv,)."""
+    model, S = stepper.model, stepper.motion.S
+    efforts = np.zeros(len(S))
+    for j in np.flatnonzero(stepper.state.wrenches.any(axis=1)):
+        k = int(model.last_dof[j])
+        while k >= 0:
+            efforts[k] += S[k] @ stepper.state.wrenches[j]
+            k = int(model.dof_parent[k])
+    return efforts

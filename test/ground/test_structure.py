@@ -24,7 +24,7 @@ BOUNDS = {
     "files flat in humanoid_ros": 5,
     "longest argument list": 10,
     "functions above 10 arguments": 0,
-    "lines of the largest class": 512,
+    "lines of the largest class": 490,
     "lines of the class Simulation": 350,
     "files in import cycles": 0,
     "files in cycles, imports in functions too": 0,
