@@ -137,14 +137,17 @@ def simulate(mechanism: Mechanism, tool: str, motion: Recording, picture: str) -
         f"{np.abs(efforts).max():.0f} N\n"
         f"times: {clock[-1]:.1f} s simulated in {spent:.1f} s, {1e6 * simulation.profile.mean:.0f} µs a step"
     )
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+    slides = np.array([robot.description.joints[joint].type == "prismatic" for joint in drives])
+    groups = [(unit, chosen) for unit, chosen in (("N", slides), ("N m", ~slides)) if chosen.any()]
+    figure, (left, *rights) = plt.subplots(1, 1 + len(groups), figsize=(6 + 5 * len(groups), 4.5), layout="constrained")
     left.plot(*(1e3 * dragged[:, :2].T), linewidth=3, alpha=0.4, label="dragged")
     left.plot(*(1e3 * path[:, :2].T), "k", linewidth=0.8, label="simulated")
     left.set(xlabel="x [mm]", ylabel="y [mm]", title=f"{mechanism.name}: way of its tool {tool}", aspect="equal")
     left.legend()
-    right.plot(clock, efforts, label=drives)
-    right.set(xlabel="time [s]", ylabel="efforts of the drives [N, N m]")
-    right.legend(ncols=2)
+    for right, (unit, chosen) in zip(rights, groups, strict=True):
+        right.plot(clock, efforts[:, chosen], label=[joint for joint, own in zip(drives, chosen, strict=True) if own])
+        right.set(xlabel="time [s]", ylabel=f"efforts of the drives [{unit}]")
+        right.legend(ncols=2, loc="upper left", bbox_to_anchor=(0.0, -0.12))
     save_picture(figure, picture)
     plt.close(figure)
     print(f"written: {picture}")

@@ -184,14 +184,18 @@ def compare(robot: Robot, code: GeneratedCode, duration: float, picture: str) ->
         f"times: controller {1e6 * spent['C'] / len(rows):.1f} µs a step through ctypes, Pinocchio's rnea "
         f"{1e6 * spent['Pinocchio'] / len(rows):.1f} µs, the simulator's step {1e6 * simulation.profile.mean:.1f} µs"
     )
-    figure, (upper, lower) = plt.subplots(2, figsize=(9, 6), sharex=True, layout="constrained")
-    upper.plot(times, simulated)
-    upper.plot(times, planned, "k:", linewidth=0.8)
-    upper.set(ylabel="joints [rad, m]", title=f"{robot.name}: simulated under its generated C code (dotted: wanted)")
-    lower.semilogy(times, 1e3 * tracking.max(axis=1), label="off what is wanted")
-    lower.semilogy(times, 1e3 * apart.max(axis=1), label="simulator off C alone")
-    lower.set(xlabel="time [s]", ylabel="largest of all joints [mrad, mm]")
-    lower.legend()
+    slides = np.array([robot.description.joints[joint].type == "prismatic" for joint in robot.joint_names])
+    groups = [(unit, chosen) for unit, chosen in (("rad", ~slides), ("m", slides)) if chosen.any()]
+    figure, axes = plt.subplots(2, len(groups), figsize=(9, 6), sharex=True, squeeze=False, layout="constrained")
+    for (upper, lower), (unit, chosen) in zip(axes.T, groups, strict=True):
+        upper.plot(times, simulated[:, chosen])
+        upper.plot(times, planned[:, chosen], "k:", linewidth=0.8)
+        upper.set(ylabel=f"joints [{unit}]")
+        lower.semilogy(times, 1e3 * tracking[:, chosen].max(axis=1), label="off what is wanted")
+        lower.semilogy(times, 1e3 * apart[:, chosen].max(axis=1), label="simulator off C alone")
+        lower.set(xlabel="time [s]", ylabel=f"largest of all joints [m{unit}]")
+    figure.suptitle(f"{robot.name}: simulated under its generated C code (dotted: wanted)")
+    figure.legend(*axes[1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     save_picture(figure, picture)
     plt.close(figure)
     print(f"written: {picture}")

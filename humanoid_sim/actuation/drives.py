@@ -29,6 +29,7 @@ class Drives:
         gear_ratio: turns of the motor per turn of the joint, shape (n,).
         viscous_friction: N m s/rad or N s/m, shape (n,).
         dry_friction: N m or N, shape (n,).
+        slides: whether the drive is of a prismatic joint: m and N in the place of rad and N m, shape (n,).
     """
 
     names: tuple[str, ...]
@@ -40,6 +41,7 @@ class Drives:
     gear_ratio: NDArray[np.float64]
     viscous_friction: NDArray[np.float64]
     dry_friction: NDArray[np.float64]
+    slides: NDArray[np.bool_]
 
     @classmethod
     def of_robot(cls, simulation: Simulation, robot: str) -> Drives:
@@ -64,11 +66,15 @@ class Drives:
         names: list[str] = []
         coordinates: list[int] = []
         rows: list[tuple[float, ...]] = []
+        joints = simulation.robots[robot].robot.description.joints.values()
+        prismatic = {joint.name for joint in joints if joint.type == "prismatic"}
+        slides: list[bool] = []
         for name, actuator in actuators.items():
             joint = model.joints[places.joints[name]]
             for axis in range(joint.nv):
                 names.append(f"{name}.{'xyz'[axis]}" if joint.nv == 3 else name)
                 coordinates.append(joint.idx_v + axis)
+                slides.append(name in prismatic)
                 rows.append(
                     (
                         actuator.effort,
@@ -80,7 +86,7 @@ class Drives:
                         float(model.friction[joint.idx_v + axis]),
                     )
                 )
-        return cls(tuple(names), np.array(coordinates, dtype=np.int64), *np.array(rows).T.copy())
+        return cls(tuple(names), np.array(coordinates, dtype=np.int64), *np.array(rows).T.copy(), slides=np.array(slides))
 
     def place(self, name: str) -> int:
         """Return the place of a driven coordinate in these arrays.

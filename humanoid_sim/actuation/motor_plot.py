@@ -54,7 +54,8 @@ def plot_motors(monitor: MotorMonitor, path: str | Path, drives: Sequence[str] |
         over = motor_load(speed, effort, limits.speed[i], limits.effort[i]) > 1.0 + LOAD_TOLERANCE
         axis.plot(effort, speed, color="#1f77b4", linewidth=0.8)
         axis.plot(effort[over], speed[over], ".", color="red", markersize=3, label="beyond" if over.any() else None)
-        axis.set(title=name, xlabel="effort [N m, N]", ylabel="speed [rad/s, m/s]")
+        effort_unit, speed_unit = ("N", "m/s") if limits.slides[i] else ("N m", "rad/s")
+        axis.set(title=name, xlabel=f"effort [{effort_unit}]", ylabel=f"speed [{speed_unit}]")
         axis.grid(alpha=0.3)
     axes.flat[0].legend(fontsize=7)
     figure.savefig(path, dpi=120)

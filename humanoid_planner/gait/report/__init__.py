@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of solved phases: figures, tables and files (specification 003 sections 2.27, 2.28 and 2.32.3)."""
 
-from humanoid_planner.gait.report.gait_animation import write_animation
+from humanoid_planner.gait.report.gait_animation import gait_strip, write_animation
 from humanoid_planner.gait.report.gait_figure import write_gait_figure
 from humanoid_planner.gait.report.gait_files import write_gait_folder
 from humanoid_planner.gait.report.gait_report import GaitReport, gait_report
@@ -12,6 +12,7 @@ __all__ = [
     "GaitReport",
     "PhaseReport",
     "gait_report",
+    "gait_strip",
     "phase_figure",
     "phase_report",
     "write_animation",

@@ -13,7 +13,7 @@ import pytest
 from fixtures.scenes import scene, standing
 from numpy.testing import assert_allclose
 
-from humanoid_model import load_robot
+from humanoid_model import load_robot, load_scene, with_robot
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import MotorLimiter, MotorMonitor
@@ -179,6 +179,31 @@ def test_drives_of_ball_joints_and_missing_limits(tmp_path: Path) -> None:
     robot = dataclasses.replace(simulation.robots["avatar"].robot, actuators={})
     with pytest.raises(InputError, match="no actuators"):
         Drives.of_robot(Simulation(scene(robots=(standing(robot, "zero", "avatar"),))), "avatar")
+
+
+def test_a_plot_has_newtons_of_drives_that_slide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import matplotlib.pyplot as plt
+
+    from humanoid_sim.actuation.motor_plot import plot_motors
+
+    simulation = Simulation(with_robot(load_scene("stand"), load_robot("bip_screws")))
+    monitor = MotorMonitor("bip_screws")
+    simulation.add_module(monitor)
+    simulation.run(0.01)
+    labels: dict[str, tuple[str, str]] = {}
+    close = plt.close
+
+    def look(figure: plt.Figure) -> None:
+        labels.update({axes.get_title(): (axes.get_xlabel(), axes.get_ylabel()) for axes in figure.axes})
+        close(figure)
+
+    monkeypatch.setattr(plt, "close", look)
+    plot_motors(monitor, tmp_path / "motors.png")
+    joints = simulation.robots["bip_screws"].robot.description.joints
+    for name in monitor.drives.names:
+        slides = joints[name].type == "prismatic"
+        assert labels[name] == (("effort [N]", "speed [m/s]") if slides else ("effort [N m]", "speed [rad/s]"))
+    assert len({labels[name] for name in monitor.drives.names}) == 2
 
 
 def test_picture(tmp_path: Path) -> None:
