@@ -86,7 +86,9 @@ class Drives:
                         float(model.friction[joint.idx_v + axis]),
                     )
                 )
-        return cls(tuple(names), np.array(coordinates, dtype=np.int64), *np.array(rows).T.copy(), slides=np.array(slides))
+        effort, speed, nominal, peak, ratio, viscous, dry = np.array(rows).T.copy()
+        places_of = np.array(coordinates, dtype=np.int64)
+        return cls(tuple(names), places_of, effort, speed, nominal, peak, ratio, viscous, dry, np.array(slides))
 
     def place(self, name: str) -> int:
         """Return the place of a driven coordinate in these arrays.
