@@ -12,15 +12,16 @@ from humanoid_model.scene import Light
 
 FULL = np.pi
 """Intensity at which a white surface that faces a light is white, as in OpenGL: reflection divides by pi here."""
-FAR = 1000.0
-"""Distance of a light that only has a direction [m]: it shines towards the origin."""
+FAR = 100.0
+"""Distance of a light that only has a direction [m]: it shines towards the origin. Shadows reach 500 m from it."""
 
 
 class Lights:
     """The page's own light, or the lights of a scene with OpenGL's law: no loss over the distance.
 
-    What the page's renderer has no place for: the specular colour (a surface reflects the diffuse one by its
-    roughness) and the opacity of a light. Shadows, which OpenGL's lights don't cast, are left out.
+    The first one casts shadows, as in pictures of the simulator; one that only has a direction does within 5 m of the
+    origin. What the page's renderer has no place for: the specular colour (a surface reflects the diffuse one by its
+    roughness) and the opacity of a light.
 
     Args:
         scene: Scene of the page.
@@ -53,6 +54,7 @@ class Lights:
                         f"{path}_diffuse",
                         color=diffuse,
                         intensity=diffuse_intensity,
+                        cast_shadow=number == 0,
                         position=tuple((FAR * direction).tolist()),
                     )
                 )
@@ -64,6 +66,7 @@ class Lights:
                         color=diffuse,
                         intensity=diffuse_intensity,
                         decay=0.0,
+                        cast_shadow=number == 0,
                         position=tuple(place.tolist()),
                     )
                 )

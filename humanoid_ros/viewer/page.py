@@ -99,7 +99,7 @@ class Page:
             section_thickness=1.0,
             plane_color=FLOOR_COLOUR,
             plane_opacity=1.0,
-            shadow_opacity=0.28,
+            shadow_opacity=0.4,
             position=(0.0, 0.0, GRID_LIFT),
         )
         self._stereo = False

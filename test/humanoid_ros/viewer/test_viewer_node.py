@@ -392,6 +392,8 @@ def test_the_page_is_seen_and_lit_as_the_scene_says(robot: RobotOnTopics, page: 
     assert far["type"] == "DirectionalLightMessage"
     assert (tuple(far["color"]), far["intensity"]) == ((128, 64, 255), pytest.approx(0.4 * np.pi))
     wait_for(lambda: np.allclose(far["position"] / np.linalg.norm(far["position"]), [0, 0.6, 0.8]), "the sun is there")
+    assert (diffuse["cast_shadow"], far["cast_shadow"]) == (True, False), "the first one casts shadows"
+    assert np.linalg.norm(far["position"]) < 500.0, "as far as the page's shadows reach"
     wait_for(lambda: page.settings["EnableLightsMessage"]["enabled"] is False, "the page's own light is off")
     wait_for(lambda: page.settings["EnvironmentMapMessage"]["hdri_data"] is None, "so are its surroundings")
 
