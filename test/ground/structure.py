@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers of the packages' structure: layers, import cycles, longest argument lists, largest classes, folders.
+"""The numbers of the packages' structure: layers, import cycles, argument lists, classes, folders, sizes.
 
 ``make metrics`` prints them; ``test_structure.py`` holds them to their bounds.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"humanoid_studies"}),
     frozenset({"humanoid_ros"}),
 )
-ROS, STUDIES = "humanoid_ros", "humanoid_studies"
+ROS, STUDIES, GAIT = "humanoid_ros", "humanoid_studies", "humanoid_planner.gait"
 #: ROS 2's libraries and messages, which only the package ``humanoid_ros`` imports.
 ROS_MODULE = re.compile(r"rclpy|ament_index_python|launch(_ros)?|humanoid_stack|\w+_msgs|\w+_interfaces")
 MAX_ARGUMENTS = 10
@@ -88,6 +88,8 @@ class Source:
         imports: all, from above.
         functions: with the lengths of their argument lists.
         classes: with their lines.
+        dataclasses: how many of the classes are dataclasses.
+        public: names that ``__all__`` lists.
         callbacks: types that have names: those of functions, and classes whose objects are called.
         array_types: names and types of arrays, with their lines.
         progress: parameters and attributes named as ``PROGRESS`` says, their types and lines.
@@ -99,6 +101,8 @@ class Source:
     imports: list[Import] = field(default_factory=list)
     functions: list[Sized] = field(default_factory=list)
     classes: list[Sized] = field(default_factory=list)
+    dataclasses: int = 0
+    public: list[str] = field(default_factory=list)
     callbacks: dict[str, str] = field(default_factory=dict)
     array_types: list[tuple[str, str, int]] = field(default_factory=list)
     progress: list[tuple[str, str, int]] = field(default_factory=list)
@@ -140,6 +144,7 @@ def _visit(parent: ast.AST, source: Source, inside: tuple[str, ...], kind: str) 
             names = (*inside, node.name)
             size = (node.end_lineno or 0) - node.lineno + 1
             source.classes.append(Sized(size, ".".join(names), source.path, node.lineno))
+            source.dataclasses += any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list)
             if any(isinstance(part, ast.FunctionDef) and part.name == "__call__" for part in node.body):
                 source.callbacks[node.name] = f"{source.module}.{node.name}"
         elif isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
@@ -148,6 +153,8 @@ def _visit(parent: ast.AST, source: Source, inside: tuple[str, ...], kind: str) 
             continue
         elif isinstance(node, ast.Assign) and not inside and isinstance(node.targets[0], ast.Name):
             _note_type(source, node.targets[0].id, node.value)
+            if node.targets[0].id == "__all__" and isinstance(node.value, ast.List):
+                source.public += [ast.literal_eval(name) for name in node.value.elts]
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             _note_progress(source, node.target.id, node.annotation, node.lineno)
         if isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):
@@ -250,6 +257,17 @@ def cycles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
     return sorted(found, key=lambda component: (-len(component), component))
 
 
+def mutual_folders(known: Mapping[str, Source]) -> list[tuple[str, str]]:
+    """Pairs of folders each of which has a file that imports one of the other when it is loaded."""
+    edges = {
+        (str(Path(source.path).parent), str(Path(known[target].path).parent))
+        for source in known.values()
+        for one in source.imports
+        if one.kind == LOADING and (target := one.file(known)) in known
+    }
+    return sorted((a, b) for a, b in edges if a < b and (b, a) in edges)
+
+
 def layer(package: str) -> int:
     """Layer of a package, from 0.
 
@@ -301,9 +319,26 @@ def files_flat(package: str) -> list[str]:
     return sorted(path.name for path in (ROOT / package).glob("*.py") if path.name != "__init__.py")
 
 
-def lines(*names: str) -> int:
-    """Lines of packages."""
-    return sum(source.lines for source in sources().values() if source.package in names)
+def part(source: Source) -> str:
+    """Name of what a file counts to: its package, or the gait generator, which is apart in its package."""
+    return GAIT if source.module.startswith(GAIT) else source.package
+
+
+def sizes() -> dict[str, int]:
+    """How large things are, by what they are: what whoever takes the stack over has to read."""
+    known = sources().values()
+    numbers = {}
+    for name in sorted({part(source) for source in known}):
+        own = [source for source in known if part(source) == name]
+        numbers[f"lines of {name}"] = sum(source.lines for source in own)
+        numbers[f"files of {name}"] = len(own)
+    return {
+        **numbers,
+        "dataclasses": sum(source.dataclasses for source in known),
+        "public names": sum(len(source.public) for source in known),
+        "folders that import each other": len(mutual_folders(sources())),
+        "words of docs": sum(len(path.read_text().split()) for path in (ROOT / "docs").glob("*.md")),
+    }
 
 
 # Types ---------------------------------------------------------------------------------------------------------------
@@ -397,11 +432,10 @@ def main() -> None:
         (f"{len(places):3}  {kind}: {', '.join(sorted({place.split()[0] for place in places}))}"
          for kind, places in array_types().items()),
     )  # fmt: skip
-    count = Counter(source.package for source in known.values())
-    table("Packages", (f"{package}: {count[package]} files, {lines(package)} lines" for package in packages()))
-    core = lines(*(package for package in packages() if package != STUDIES))
-    print(f"\n{len(known)} files; lines of the core {core}, of studies {lines(STUDIES)}\n")
-    for name, value in metrics().items():
+    table("Folders that import each other", (" ".join(pair) for pair in mutual_folders(known)))
+    product = [source for source in known.values() if part(source) not in (STUDIES, GAIT)]
+    print(f"\n{len(product)} files and {sum(source.lines for source in product)} lines without gaits and studies\n")
+    for name, value in (metrics() | sizes()).items():
         print(f"{value:6}  {name}")
 
 
