@@ -30,11 +30,15 @@ build-test: build
 	@scripts/setup .venv requirements-test.txt
 
 .PHONY: test
-test: build-test  ## all tests but the slow ones; TESTS="test/humanoid_sim -k slope" for some of them
-	@scripts/run python -m pytest $(WORKERS) -m "not slow" $(TESTS)
+test: build-test  ## all tests but the slow ones and the studies'; TESTS="test/humanoid_sim -k slope" for some of them
+	@scripts/run python -m pytest $(WORKERS) -m "not slow" $(or $(TESTS),test)
+
+.PHONY: test-studies
+test-studies: build-test  ## the tests of the studies but the slow ones
+	@scripts/run python -m pytest $(WORKERS) -m "not slow" studies/test
 
 .PHONY: test-slow
-test-slow: build-test  ## the slow tests
+test-slow: build-test  ## the slow tests, the studies' too
 	@scripts/run python -m pytest $(WORKERS) -m slow $(TESTS)
 
 .PHONY: test-everywhere

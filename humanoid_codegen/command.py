@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from tqdm import tqdm
 
 from humanoid_codegen.function_names import FUNCTION_ALIASES, function_names
-from humanoid_codegen.generate import LANGUAGE_NAMES, GeneratedModel, generate
+from humanoid_codegen.generate import GeneratedModel, generate, language_names
 from humanoid_codegen.loop_closure import read_loops
 from humanoid_model import HumanoidError, InputError, RobotWarning, load_robot
 from humanoid_model.progress import progress_bar
@@ -104,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 def _generate(options: argparse.Namespace) -> GeneratedModel:
     functions, languages = function_names(_words(options.functions)), _words(options.lang)
     if not languages:
-        raise InputError("no language is given", element="--lang", remedy=f"Choose from {', '.join(LANGUAGE_NAMES)}")
+        raise InputError("no language is given", element="--lang", remedy=f"Choose from {', '.join(language_names())}")
     floating_base = True if options.floating_base else False if options.fixed_base else None
     robot = load_robot(options.robot, floating_base=floating_base, geometry=False)
     own = robot.loops if {"loop_closure", "constrained_dynamics"}.intersection(functions) else ()
@@ -166,7 +166,7 @@ def _listing() -> str:
     width = max(map(len, FUNCTION_ALIASES))
     lines = ["functions, with other names that are understood:"]
     lines += [f"  {name.ljust(width)}  {', '.join(aliases)}".rstrip() for name, aliases in FUNCTION_ALIASES.items()]
-    return "\n".join([*lines, "languages:", f"  {', '.join(LANGUAGE_NAMES)}"])
+    return "\n".join([*lines, "languages:", f"  {', '.join(language_names())}"])
 
 
 if __name__ == "__main__":

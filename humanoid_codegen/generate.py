@@ -20,13 +20,9 @@ from humanoid_codegen.function_names import function_names
 from humanoid_codegen.languages import LANGUAGES
 from humanoid_codegen.module import Module
 from humanoid_codegen.report import DOCUMENTS
-from humanoid_codegen.script import script_from_urdf
-from humanoid_codegen.script.floating_root import with_floating_root
 from humanoid_model import InputError, Robot
+from humanoid_model.extensions import load_extensions
 from humanoid_model.progress import Progress, ProgressCallback, tell
-
-#: Output languages: code, documents, and the thesis' script.
-LANGUAGE_NAMES = (*LANGUAGES, *DOCUMENTS, "script")
 
 #: Functions that are generated only when they are asked for.
 DERIVATIVES = ("inverse_dynamics_derivatives", "direct_dynamics_derivatives")
@@ -54,6 +50,12 @@ class GeneratedModel:
         return self.model.mechanism.joint_names
 
 
+def language_names() -> tuple[str, ...]:
+    """Return the output languages: code and documents, those of other installed packages too."""
+    load_extensions("languages")
+    return (*LANGUAGES, *DOCUMENTS)
+
+
 def generate(
     robot: Robot | str | Path,
     lang: str | Sequence[str] = "c",
@@ -68,7 +70,7 @@ def generate(
 
     Args:
         robot: a robot, the name of one that comes with the stack, the path of a URDF, or its text.
-        lang: one or more of ``LANGUAGE_NAMES``.
+        lang: one or more of :func:`language_names`.
         functions: names of functions or their aliases; None: all but the derivatives (and what can't be
             had: energies where symbolic parameters are grouped, accelerations where a joint moves no mass).
         out: folder to write to, made when missing; None: nothing is written. All files are written, or none.
@@ -85,8 +87,8 @@ def generate(
     start = time.perf_counter()
     languages = (lang,) if isinstance(lang, str) else tuple(lang)
     for language in languages:
-        if language not in LANGUAGE_NAMES:
-            raise InputError(f"unknown language '{language}'", remedy=f"Choose from {', '.join(LANGUAGE_NAMES)}")
+        if language not in LANGUAGES and language not in DOCUMENTS and language not in language_names():
+            raise InputError(f"unknown language '{language}'", remedy=f"Choose from {', '.join(language_names())}")
     model = DynamicModel(robot, **model_options)
     names = _function_names(model, functions, derivatives)
 
@@ -173,19 +175,7 @@ def _function_names(model: DynamicModel, functions: Sequence[str] | None, deriva
 def _write(language: str, module: Module, model: DynamicModel) -> dict[str, str]:
     if language in LANGUAGES:
         return LANGUAGES[language].write(module)
-    if language in DOCUMENTS:
-        return DOCUMENTS[language](module, model)
-    if model.parameters.names:
-        raise InputError(
-            "the script carries the numbers of the URDF",
-            element="symbolic_parameters",
-            remedy="Leave them out, or generate python instead of script",
-        )
-    robot = model.robot
-    added_base = robot.base_joint is not None and robot.parts.base_joint is not None
-    text = with_floating_root(robot.description) if added_base else robot.urdf
-    script, snippet = script_from_urdf(text, model.mechanism.gravity)
-    return {f"{module.name}_script.py": script, f"{module.name}_variables.py": snippet}
+    return DOCUMENTS[language](module, model)
 
 
 def _module(model: DynamicModel, functions: tuple[Function, ...], left_out: Sequence[str]) -> Module:

@@ -53,7 +53,7 @@ class SimulationOptions:
             :attr:`Simulation.solver` says so. Each group of contacts gets its share, and one sweep in any case. None
             for no limit.
         integrator: another scheme than the simulator's own step, to compare with: by a name that is registered
-            (:func:`~humanoid_sim.stepping.schemes.register_scheme`; ``import humanoid_studies`` registers the theses')
+            (:func:`~humanoid_sim.stepping.schemes.register_scheme`; the studies register the theses')
             or ready made; None for the own step. Options that only the own step has keep their defaults beside it,
             those of the contact solver beside a ready-made one or one that solves no contact problems.
         impacts: where restitution acts, one of :data:`~humanoid_sim.stepping.impact_stage.IMPACTS`:

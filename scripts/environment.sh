@@ -14,7 +14,7 @@ export PATH="$venv/bin:$PATH"
 export AMENT_PREFIX_PATH="$root/install:$venv"
 export CMAKE_PREFIX_PATH="$root/install:$venv"
 # The checkout comes first: what runs is what is being edited, also files that were added after the last build.
-export PYTHONPATH="$root:$root/install/lib/$python_folder/site-packages"
+export PYTHONPATH="$root:$root/studies:$root/install/lib/$python_folder/site-packages"
 export LD_LIBRARY_PATH="$root/install/lib:$venv/lib"
 for folder in "$venv/lib/$python_folder"/site-packages/ros_*.libs; do
   if [ -d "$folder" ]; then

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from humanoid_codegen.dynamic_model import DynamicModel
 from humanoid_codegen.module import Module
@@ -32,5 +32,5 @@ def latex(module: Module, model: DynamicModel) -> dict[str, str]:
     return write_latex(module.name, content(module, model))
 
 
-#: Writers by name of the document's language.
-DOCUMENTS: Mapping[str, Callable[[Module, DynamicModel], dict[str, str]]] = {"markdown": markdown, "latex": latex}
+#: Writers by name of the document's language; other packages add theirs (:mod:`humanoid_model.extensions`).
+DOCUMENTS: dict[str, Callable[[Module, DynamicModel], dict[str, str]]] = {"markdown": markdown, "latex": latex}

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.extensions import load_extensions, others
 from humanoid_model.optional_library import optional_library
 from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import SolverOptions, SolverResult
@@ -26,7 +27,14 @@ SOLVERS: dict[str, str] = {
     "ipopt": "humanoid_planner.optimisation.ipopt:solve_ipopt",
 }
 """Function of each solver, imported at first use (IPOPT comes with CasADi, which is slow to import), with the arguments
-program, start, options and warm start of :func:`solve`. ``import humanoid_studies`` adds the thesis' own solver."""
+program, start, options and warm start of :func:`solve`. Other packages add theirs
+(:mod:`humanoid_model.extensions`)."""
+
+
+def solver_names() -> tuple[str, ...]:
+    """Return the names of all solvers, those of other installed packages too."""
+    load_extensions("program_solvers")
+    return tuple(SOLVERS)
 
 
 def solve(
@@ -44,7 +52,7 @@ def solve(
     Args:
         program: the problem.
         x0: (n,) start; solvers move it into the variables' bounds first.
-        solver: "sqp" or "ipopt"; after ``import humanoid_studies`` also "feasible_sqp".
+        solver: "sqp" or "ipopt", or one of another package, such as the studies' "feasible_sqp".
         options: limits and tolerances; None for the defaults.
         warm_start: result of a similar program (the same variables and constraints), by any of the solvers: what it
             knows besides the point (multipliers, active constraints) starts this one. The point itself is ``x0``.
@@ -56,11 +64,11 @@ def solve(
         InputError: unknown solver, or one whose library isn't installed; start, warm start or bounds that don't fit the
             program or are not numbers; a dense program larger than the machine's memory.
     """
-    if solver not in SOLVERS:
+    if solver not in SOLVERS and solver not in solver_names():
         raise InputError(
             f"unknown solver {solver!r}",
             element="solver",
-            remedy=f"Known are {', '.join(SOLVERS)}; the thesis' feasible_sqp comes with `import humanoid_studies`",
+            remedy=f"Known are {', '.join(SOLVERS)}{others('program_solvers')}",
         )
     start = np.array(x0, dtype=float)
     n, m = program.size, len(program.linear)

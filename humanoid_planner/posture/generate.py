@@ -61,7 +61,7 @@ def generate_posture(
         stance: contacts to hold.
         initial: (nq,) start of the search; None takes the robot's posture ``half_sitting`` if it has one, else
             ``zero``.
-        solver: "sqp" or "ipopt"; after ``import humanoid_studies`` also "feasible_sqp".
+        solver: "sqp" or "ipopt", or one of another package, such as the studies' "feasible_sqp".
         options: for the solver; its time limit is the whole answer's. None for the defaults and 30 s.
         explain: after a failure, find out what is in conflict and what would have to go; this solves up to six
             problems more, as long as the options' time limit allows.

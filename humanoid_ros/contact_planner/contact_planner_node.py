@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.checks import check_known
-from humanoid_planner.optimisation.solve import SOLVERS
+from humanoid_planner.optimisation.solve import solver_names
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.equilibrium_service import answer_check_equilibrium
@@ -107,7 +107,7 @@ class ContactPlannerNode(ServingNode):
     def _declare_parameters(self) -> None:
         declare_diagnostics_rate(self)
         declare_text(self, "scene", "stand", "Scene of requests that name none: a name, or the path of a file")
-        declare_text(self, "solver", DEFAULT_SOLVER, f"Solver of requests that name none: {', '.join(SOLVERS)}")
+        declare_text(self, "solver", DEFAULT_SOLVER, f"Solver of requests that name none: {', '.join(solver_names())}")
         declare_whole(self, "max_iterations", 150, 1, 100000, "Solver iterations of requests that give 0")
         declare_number(
             self, "time_limit", 10.0, 1e-3, 3600.0, "Wall-clock time that a request may take that gives 0 [s]"
@@ -139,7 +139,7 @@ class ContactPlannerNode(ServingNode):
             with requested_reading(values["scene"]):
                 self._cache.scene(check_requested(values["scene"], "scene"), "scene")
         if "solver" in values:
-            check_known(values["solver"], SOLVERS, "solver", "solver")
+            check_known(values["solver"], solver_names(), "solver", "solver")
 
     def _defaults(self) -> PostureDefaults:
         return PostureDefaults(

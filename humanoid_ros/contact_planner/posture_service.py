@@ -13,13 +13,12 @@ from builtin_interfaces.msg import Duration
 from humanoid_stack.srv import GeneratePosture
 from numpy.typing import NDArray
 
-import humanoid_studies  # noqa: F401 its solver may be asked for
 from humanoid_model import Robot, Scene, Stance
 from humanoid_model.checks import check_enumerated, check_known, check_not_negative
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.optimisation.solve import SOLVERS
+from humanoid_planner.optimisation.solve import solver_names
 from humanoid_planner.posture import (
     Criterion,
     LeastTorque,
@@ -163,7 +162,7 @@ def _read(cache: PlanningCache, defaults: PostureDefaults, request: GeneratePost
     loads = tuple(load(wrench, kinematics, f"loads[{i}]") for i, wrench in enumerate(request.loads))
     _check_stability(request, stability, kind, held)
     initial = configuration(request.initial, robot, "initial")
-    solver = check_known(request.solver or defaults.solver, SOLVERS, "solver", "solver")
+    solver = check_known(request.solver or defaults.solver, solver_names(), "solver", "solver")
     options = SolverOptions(
         max_iterations=request.max_iterations or defaults.max_iterations,
         time_limit=_time_limit(request.time_limit, defaults),

@@ -12,7 +12,7 @@ from humanoid_stack.msg import GeneratedFile, GeneratedFunction
 from humanoid_stack.srv import GenerateModel, InverseDynamics
 
 from humanoid_codegen.function_names import function_names
-from humanoid_codegen.generate import LANGUAGE_NAMES, generate, write_files
+from humanoid_codegen.generate import generate, language_names, write_files
 from humanoid_codegen.model_cache import ModelCache
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import HumanoidError, InputError
@@ -39,7 +39,7 @@ class ModelGeneratorNode(ServingNode):
         self.workers = ServiceWorkers(self)
         self.workers.offer(GenerateModel, "generate_model", self._generate)
         self.workers.offer(InverseDynamics, "inverse_dynamics", partial(answer_inverse_dynamics, self._cache))
-        self.get_logger().info(f"generates models in {', '.join(LANGUAGE_NAMES)}")
+        self.get_logger().info(f"generates models in {', '.join(language_names())}")
 
     def _declare_parameters(self) -> None:
         meaning = "Robots whose equations inverse_dynamics keeps, and sets of gravity and loaded links kept of each"

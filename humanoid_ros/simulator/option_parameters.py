@@ -8,17 +8,16 @@ from typing import Any
 
 from rclpy.node import Node
 
-import humanoid_studies  # noqa: F401 its solvers may be asked for
 from humanoid_model.errors import InputError
 from humanoid_ros.node.parameter_declaration import declare_number, declare_text, declare_whole
-from humanoid_sim.contact.solve import SOLVERS
+from humanoid_sim.contact.solve import solver_names
 from humanoid_sim.contact.solver_file import read_solver_file
 from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.options import SimulationOptions
 from humanoid_sim.stepping.impact_stage import IMPACTS
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
+from humanoid_sim.stepping.schemes import scheme_names
 from humanoid_sim.stepping.stepper import DYNAMICS
-from humanoid_studies.registration import INTEGRATORS
 
 OPTIONS = (
     "contact_solver",
@@ -40,11 +39,11 @@ def declare_options(node: Node) -> None:
     """Declare the parameters with the simulation's own defaults."""
     default = SimulationOptions()
     for name, value, description in (
-        ("contact_solver", default.method, f"Contact solver: {', '.join(sorted(SOLVERS))}"),
+        ("contact_solver", default.method, f"Contact solver: {', '.join(solver_names())}"),
         ("solver_file", "", "Start-up file with two keywords that name the contact solver; empty: contact_solver"),
         ("dynamics", default.dynamics, f"Where the dynamics come from: {', '.join(DYNAMICS)}"),
         ("delassus", default.delassus, f"Way to the Delassus operator: {', '.join(DELASSUS_METHODS)}"),
-        ("integrator", "", f"Empty: the simulator's own step; or to compare {', '.join(sorted(INTEGRATORS))}"),
+        ("integrator", "", f"Empty: the simulator's own step; or to compare {', '.join(scheme_names())}"),
         ("impacts", default.impacts, f"Where restitution acts: {', '.join(IMPACTS)}"),
         ("detection", default.detection, f"What finds the distances of pairs of solids: {', '.join(BACKENDS)}"),
     ):

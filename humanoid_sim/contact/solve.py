@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.extensions import load_extensions, others
 from humanoid_sim.contact.alart_curnier_global import alart_curnier_global
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import contact_residuals
@@ -78,8 +79,8 @@ SOLVERS: dict[str, ContactSolver] = {
     "alart_curnier_global": ContactSolver(alart_curnier_global, anytime=True),
     "interior_point": ContactSolver(interior_point),
 }
-"""Contact solvers by name; :func:`register_solver` adds one of one's own, ``import humanoid_studies`` those that are
-there to compare with."""
+"""Contact solvers by name; :func:`register_solver` adds one of one's own, other packages add theirs
+(:mod:`humanoid_model.extensions`)."""
 
 
 def register_solver(
@@ -124,6 +125,12 @@ def register_solver(
     SOLVERS[name] = ContactSolver(kernel, anytime, law_residual)
 
 
+def solver_names() -> list[str]:
+    """All names of contact solvers, those of other installed packages too."""
+    load_extensions("contact_solvers")
+    return sorted(SOLVERS)
+
+
 def find_solver(method: str) -> SolverKernel:
     """Look a contact solver up by name.
 
@@ -134,12 +141,11 @@ def find_solver(method: str) -> SolverKernel:
 
 
 def _find(method: str) -> ContactSolver:
-    if not isinstance(method, str) or method not in SOLVERS:
+    if not isinstance(method, str) or (method not in SOLVERS and method not in solver_names()):
         raise InputError(
             f"there is no contact solver '{method}'",
             element="method",
-            remedy=f"Choose one of {', '.join(sorted(SOLVERS))}; the theses' and other libraries' come with "
-            "`import humanoid_studies`",
+            remedy=f"Choose one of {', '.join(sorted(SOLVERS))}{others('contact_solvers')}",
         )
     return SOLVERS[method]
 

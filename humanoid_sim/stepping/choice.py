@@ -39,7 +39,7 @@ def make_stepping(setup: StepSetup) -> Stepping:
             raise InputError(
                 f"integrator is a {type(chosen).__name__}",
                 element="integrator",
-                remedy="Give a name, or an integrator of humanoid_studies",
+                remedy="Give a name, or an integrator that is ready made",
             )
         return chosen.make_stepping(setup)
     compiled = (

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from humanoid_model.errors import InputError
+from humanoid_model.extensions import load_extensions, others
 
 
 class Scheme(Protocol):
@@ -38,7 +39,8 @@ def register_scheme(name: str, make: Callable[[], Scheme]) -> None:
 
 
 def scheme_names() -> list[str]:
-    """All names that are registered."""
+    """All names that are registered, those of other installed packages too."""
+    load_extensions("integrators")
     return sorted(_SCHEMES)
 
 
@@ -48,10 +50,10 @@ def find_scheme(name: str) -> Scheme:
     Raises:
         InputError: none of that name is registered.
     """
-    if name not in _SCHEMES:
+    if name not in _SCHEMES and name not in scheme_names():
         raise InputError(
             f"there is no integrator '{name}'",
             element="integrator",
-            remedy=f"Choose one of {', '.join(scheme_names()) or 'none'}; `import humanoid_studies` adds the theses'",
+            remedy=f"Choose one of {', '.join(scheme_names()) or 'none'}{others('integrators')}",
         )
     return _SCHEMES[name]()

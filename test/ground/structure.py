@@ -21,11 +21,12 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"humanoid_model"}),
     frozenset({"humanoid_codegen", "humanoid_kinematics"}),
     frozenset({"humanoid_sim", "humanoid_planner"}),
-    frozenset({"humanoid_studies"}),
     frozenset({"humanoid_ros"}),
+    frozenset({"humanoid_studies"}),
 )
 ROS, STUDIES, GAIT = "humanoid_ros", "humanoid_studies", "humanoid_planner.gait"
-#: ROS 2's libraries and messages, which only the package ``humanoid_ros`` imports.
+STUDIES_FOLDER = "studies"
+#: ROS 2's libraries and messages, which only the package ``humanoid_ros`` and a page of the studies import.
 ROS_MODULE = re.compile(r"rclpy|ament_index_python|launch(_ros)?|humanoid_stack|\w+_msgs|\w+_interfaces")
 MAX_ARGUMENTS = 10
 #: Parameters and attributes that take a callback which is told how far something is.
@@ -184,7 +185,13 @@ def _note_progress(source: Source, name: str, annotation: ast.expr | None, line:
 @functools.cache
 def packages() -> tuple[str, ...]:
     """Packages of the repository, found by their folders."""
-    return tuple(sorted(path.parent.name for path in ROOT.glob("*/__init__.py")))
+    faces = [*ROOT.glob("*/__init__.py"), *(ROOT / STUDIES_FOLDER).glob("*/__init__.py")]
+    return tuple(sorted(path.parent.name for path in faces))
+
+
+def folder_of(package: str) -> Path:
+    """Folder of a package: the studies lie next door."""
+    return ROOT / STUDIES_FOLDER / package if package == STUDIES else ROOT / package
 
 
 @functools.cache
@@ -192,10 +199,10 @@ def sources() -> Mapping[str, Source]:
     """All files of the packages by module."""
     found = {}
     for package in packages():
-        for path in sorted((ROOT / package).rglob("*.py")):
-            inside = path.relative_to(ROOT)
+        for path in sorted(folder_of(package).rglob("*.py")):
+            inside = path.relative_to(folder_of(package).parent)
             module = ".".join(inside.with_suffix("").parts).removesuffix(".__init__")
-            found[module] = read_source(path.read_text(), str(inside), module)
+            found[module] = read_source(path.read_text(), str(path.relative_to(ROOT)), module)
     return found
 
 
@@ -291,7 +298,7 @@ def layer_faults(known: Mapping[str, Source]) -> list[str]:
             place = f"{source.path}:{one.line} imports {one.module} {one.kind}"
             if package in own_packages and package != source.package and layer(package) >= height:
                 faults.append(f"{place}: {'across' if layer(package) == height else 'up'}")
-            elif ROS_MODULE.fullmatch(package) and source.package != ROS:
+            elif ROS_MODULE.fullmatch(package) and source.package not in (ROS, STUDIES):
                 faults.append(f"{place}: ROS 2 is imported by {ROS} only")
     return list(dict.fromkeys(faults))
 

@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")),
+         *sorted((ROOT / "studies/docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 INTERFACE = re.compile(r"(?:msg|srv|action)/\w+$")
@@ -39,14 +40,18 @@ def code(path):
     return re.findall(r"`([^`\n]+)`", FENCE.sub("", text)) + [block for _, block in FENCE.findall(text)]
 
 
+def path_of(module):
+    """Path of a module or package, without its ending: the studies lie next door."""
+    path = module.replace(".", "/")
+    return f"studies/{path}" if path.startswith("humanoid_studies") else path
+
+
 def module_exists(name):
     """Whether a dotted name is a package or a module, or a word of one."""
     parts = name.split(".")
-    depth = max(
-        n for n in range(1, len(parts) + 1)
-        if n == 1 or "/".join(parts[:n]) in tracked() or "/".join(parts[:n]) + ".py" in tracked()
-    )
-    path = ROOT / "/".join(parts[:depth])
+    paths = [path_of(".".join(parts[:n])) for n in range(1, len(parts) + 1)]
+    depth = max(n for n, path in enumerate(paths, 1) if n == 1 or path in tracked() or f"{path}.py" in tracked())
+    path = ROOT / paths[depth - 1]
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return file.is_file() and (depth == len(parts) or re.search(rf"\b{parts[depth]}\b", file.read_text()) is not None)
 
@@ -82,7 +87,7 @@ def test_paths_and_modules_exist(page):
             if INTERFACE.search(word):
                 word = re.sub(r"^humanoid_stack/", "", word)
                 found = f"{word}.{word.split('/')[0]}" in tracked()
-            elif re.fullmatch(r"humanoid_\w+(\.\w+)+", word) and word.split(".")[0] in tracked():
+            elif re.fullmatch(r"humanoid_\w+(\.\w+)+", word) and path_of(word.split(".")[0]) in tracked():
                 found = module_exists(word)
             elif "/" in word and (root.startswith("humanoid_") or root in tracked()):
                 found = word in tracked()
@@ -101,7 +106,7 @@ def test_commands_exist(page):
     for text in code(page):
         assert set(re.findall(r"^make ([a-z][a-z0-9-]*)", text, re.MULTILINE)) <= set(targets), text
         for module in re.findall(r"python -m (humanoid_[\w.]+)", text):
-            file = module.replace(".", "/")
+            file = path_of(module)
             assert {f"{file}/__main__.py", f"{file}.py"} & tracked(), module
 
 
@@ -114,7 +119,7 @@ def test_snippets_import_public_names_of_packages(page):
             if isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
             for module in modules:
-                init = ROOT / module.replace(".", "/") / "__init__.py"
+                init = ROOT / path_of(module) / "__init__.py"
                 if not module.startswith("humanoid_"):
                     continue
                 listed = re.search(r"__all__ = \[(.*?)\]", init.read_text(), re.DOTALL) if init.is_file() else None
@@ -173,7 +178,7 @@ MODULES = {"pin": {"pinocchio"}, "pyyaml": {"yaml"}, "ros_rclpy": {"rclpy"}, "pi
 """Modules of distributions of another name."""
 BESIDE = {"control_msgs", "tf2_msgs", "builtin_interfaces", "action_msgs", "rcl_interfaces", "rosgraph_msgs"}
 """Packages of ROS that come with what requirements.txt names, or are generated."""
-PROGRAMS = [*PAGES, *sorted((ROOT / "examples").glob("*.py"))]
+PROGRAMS = [*PAGES, *sorted(ROOT.glob("examples/*.py")), *sorted(ROOT.glob("studies/examples/*.py"))]
 
 
 def installed_by_make_build():
@@ -196,7 +201,7 @@ def test_what_snippets_and_examples_import_is_installed_by_make_build(place):
             if isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
             for top in {module.split(".")[0] for module in modules}:
-                here = ((ROOT / top).is_dir() and top != "benchmark") or top == "humanoid_stack"
+                here = ((ROOT / path_of(top)).is_dir() and top != "benchmark") or top == "humanoid_stack"
                 assert here or top in known | BESIDE | sys.stdlib_module_names, top
 
 

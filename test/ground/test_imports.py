@@ -8,7 +8,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
-from ground.structure import packages
+from ground.structure import folder_of, packages
 
 ROOT = Path(__file__).parents[2]
 DISTRIBUTIONS = {"pinocchio": ["pin"], "llvmlite": ["numba"]}
@@ -51,12 +51,13 @@ def test_what_is_imported_is_required():
     required = pinned("requirements.txt")
     required_by_tests = required | pinned("requirements-test.txt")
     distributions = {**packages_distributions(), **DISTRIBUTIONS}
-    own = {*packages(), "test", "ground", "fixtures", "mutations", "examples", "benchmark", "notebooks"}
+    own = {*packages(), "test", "ground", "fixtures", "mutations", "recorded", "examples", "benchmark", "notebooks"}
     own |= {path.stem for path in (ROOT / "test").glob("*.py")}
     missing = set()
-    files = [(path, required) for name in packages() for path in sorted((ROOT / name).rglob("*.py"))]
-    files += [(path, required) for path in sorted((ROOT / "examples").rglob("*.py"))]
-    files += [(path, required_by_tests) for path in sorted((ROOT / "test").rglob("*.py"))]
+    files = [(path, required) for name in packages() for path in sorted(folder_of(name).rglob("*.py"))]
+    files += [(path, required) for path in sorted([*ROOT.glob("examples/*.py"), *ROOT.glob("studies/examples/*.py")])]
+    tests = sorted([*(ROOT / "test").rglob("*.py"), *(ROOT / "studies/test").rglob("*.py")])
+    files += [(path, required_by_tests) for path in tests]
     for path, requirements in files:
         for module in imported(path):
             if module in sys.stdlib_module_names or module in own | FROM_THE_BUILD | FROM_ROS_ONLY | FOR_TYPE_CHECKERS:

@@ -12,16 +12,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LIBRARIES = (
-    *("humanoid_model", "humanoid_kinematics", "humanoid_codegen", "humanoid_sim", "humanoid_planner"),
-    "humanoid_studies",
-)
+LIBRARIES = ("humanoid_model", "humanoid_kinematics", "humanoid_codegen", "humanoid_sim", "humanoid_planner")
 DISTRIBUTION = {"pinocchio": "pin", "coal": "pin", "llvmlite": "numba", "yaml": "pyyaml", "PIL": "pillow"}
 """What brings a module of another name."""
 BEHIND_A_CHECK = {
     "humanoid_planner/gait/": "casadi",
     "humanoid_planner/optimisation/ipopt.py": "casadi",
-    "humanoid_studies/lifting/": "casadi",
 }
 """Imported only where `optional_library` has found it: test/humanoid_model/test_optional_library.py."""
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -134,6 +130,7 @@ def test_every_snippet_of_the_pages_runs_from_the_wheel(tmp_path):
     done = run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path, tree], tmp_path)
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
+    shutil.copytree(ROOT / "studies", tmp_path / "studies", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
 
     environment = tmp_path / "environment"
     assert run([sys.executable, "-m", "venv", environment], tmp_path).returncode == 0
@@ -172,3 +169,8 @@ def test_every_snippet_of_the_pages_runs_from_the_wheel(tmp_path):
             assert wanted == {"planner"}
             install(f"{wheel}[planner]")
     assert not waiting
+    find = [python, "-c", "from humanoid_sim.contact.solve import find_solver; find_solver('jacobi')"]
+    assert "`pip install ./studies` adds" in run(find, tmp_path).stderr
+    done = run([python, "-m", "pip", "install", "--quiet", "--no-deps", tmp_path / "studies"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert run(find, tmp_path).returncode == 0

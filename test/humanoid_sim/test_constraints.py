@@ -11,7 +11,6 @@ import pytest
 from fixtures.scenes import ball, body, box, floor, place, scene
 from numpy.testing import assert_allclose
 
-import humanoid_studies  # noqa: F401 solvers to compare with
 from humanoid_model import load_robot
 from humanoid_model.description import Box, Cylinder
 from humanoid_model.errors import InputError, RobotError

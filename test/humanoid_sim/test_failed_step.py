@@ -8,7 +8,6 @@ import pytest
 from fixtures.scenes import ball, box, floor, place, scene
 from numpy.testing import assert_array_equal
 
-import humanoid_studies  # noqa: F401 solvers to compare with
 from humanoid_sim import Simulation
 from humanoid_sim.errors import SimulationError
 

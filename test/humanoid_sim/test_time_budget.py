@@ -13,7 +13,6 @@ from fixtures.contact_problems import box_problem
 from fixtures.scenes import box, floor, place, scene
 from numpy.testing import assert_allclose, assert_array_equal
 
-import humanoid_studies  # noqa: F401 solvers to compare with
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_sim import Simulation, options, solve_contacts

@@ -40,9 +40,9 @@ from humanoid_model.errors import InputError
 from humanoid_model.yaml_node import YamlNode, read_yaml
 
 ROOT = Path(__file__).parents[2]
-TEST = re.compile(r"`(test/[\w/]+\.py)(?:::(\w+))?`")
+TEST = re.compile(r"`((?:studies/)?test/[\w/]+\.py)(?:::(\w+))?`")
 #: Not copied: what no test reads, and what is as good behind a link.
-LEFT_OUT = ("log", "out", "dist", ".git", ".*_cache", ".hypothesis", "*.egg-info")
+LEFT_OUT = ("log", "out", "dist", ".git", ".*_cache", ".hypothesis")
 LINKED = (".venv*", "build", "install")
 #: Errors of a program that doesn't make sense. They would end any test: that one ends shows nothing.
 SENSELESS = {

@@ -11,7 +11,6 @@ from fixtures.planner_robots import reference_data
 from fixtures.posture_problems import FLOOR, HALF_SITTING, HRP2, TABLE, feet, kinematics_at, where_it_is
 from fixtures.scenes import box, place, scene
 
-import humanoid_studies  # noqa: F401 feasible_sqp
 from humanoid_model import Contact, ContactKind, InputError, Robot, Scene, Stance, Surface, load_robot
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics

@@ -10,7 +10,6 @@ import pytest
 from fixtures.planner_robots import reference_data
 from fixtures.posture_problems import HALF_SITTING, HRP2, feet, hand_on_wall
 
-import humanoid_studies  # noqa: F401 feasible_sqp
 from humanoid_model import Contact, InputError, Stance, Surface, load_robot
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions

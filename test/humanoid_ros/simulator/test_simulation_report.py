@@ -11,7 +11,6 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from humanoid_stack.msg import SimulationStatus, StageTime
 
-import humanoid_studies  # noqa: F401 solvers to compare with
 from humanoid_ros.node.refusals import Refusals
 from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics
 from humanoid_sim import Simulation

@@ -9,7 +9,6 @@ import pytest
 from fixtures.contact_problems import box_problem, random_problem
 from numpy.testing import assert_allclose
 
-import humanoid_studies  # noqa: F401 the solvers to compare with
 from humanoid_model.errors import InputError
 from humanoid_sim import ContactProblem, Simulation, solve_contacts
 from humanoid_sim.contact import solve

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from fixtures.contact_problems import box_problem
 
-import humanoid_studies  # noqa: F401 solvers that the file may name
 from humanoid_model.errors import InputError
 from humanoid_sim import solve_contacts
 from humanoid_sim.contact.solve import SOLVERS

@@ -17,7 +17,7 @@ from humanoid_sim.scenario import load_scenario, make_simulation, run_scenario
 
 G = 9.8
 WEIGHT = 1.75 * G
-EXAMPLE = Path(__file__).parents[3] / "examples" / "haptic_object.py"
+EXAMPLE = Path(__file__).parents[3] / "studies" / "examples" / "haptic_object.py"
 
 
 def object_on_table(dt: float = 1e-3) -> Simulation:

@@ -14,7 +14,6 @@ from numpy.testing import assert_allclose
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
-import humanoid_studies  # noqa: F401 integrators to refuse
 from humanoid_model import load_robot
 from humanoid_model.description import Box, Sphere
 from humanoid_model.errors import InputError
