@@ -10,7 +10,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from humanoid_model.checks import check_count, check_number
 from humanoid_model.contact import Stance
+from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.contacts.contact_space import StancePosture
@@ -63,6 +65,9 @@ class ContactProblem:
             found among the sons of stances of the same couples; zero for the thesis' order.
         options: of the solver for each posture.
         requirements: what else postures fulfil, see :class:`humanoid_planner.posture.PostureRequirements`.
+
+    Raises:
+        InputError: a number that can't be used.
     """
 
     robot: Robot
@@ -94,3 +99,11 @@ class ContactProblem:
     failure_malus: float = 0.0
     options: SolverOptions = POSTURE
     requirements: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_count(self.seed, "seed")
+        if self.sons is not None:
+            check_count(self.sons, "sons", 1)
+        check_number(self.failure_malus, "failure_malus")
+        if math.isnan(self.goal_below):
+            raise InputError("is NaN", element="goal_below", remedy="Give a number, or infinity for none")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_model.contact import ContactKind, Stance
 from humanoid_model.errors import InputError
@@ -77,7 +78,8 @@ class ContactPlanner:
             asked.candidates.check(couples)
         if not goal:
             raise InputError("is empty", element="goal", remedy="Give at least one task of the last posture")
-        _check_goal(robot, scene, [*goal, *(() if callable(asked.tasks) else asked.tasks)])
+        q = robot.default_posture if asked.posture is None else np.asarray(asked.posture, dtype=float)
+        _check_goal(robot, scene, [*goal, *(() if callable(asked.tasks) else asked.tasks)], q)
         model = CollisionModel(robot, scene) if asked.collisions is True else (asked.collisions or None)
         criterion = asked.potential if asked.criterion is None else asked.criterion
         caller = PostureCaller(robot, scene, criterion, asked.tasks, model, asked.options, asked.requirements)
@@ -106,7 +108,6 @@ class ContactPlanner:
             self.search: BestFirstSearch[StancePosture] = load_tree(self.space, tree, self._name)
             return
         first = _planned(start, couples)
-        q = robot.default_posture if asked.posture is None else np.asarray(asked.posture, dtype=float)
         result = caller.call("start", first.stance(couples), q)
         if not result.success:
             # The same again with the generator's own patience, which also says why.
@@ -202,13 +203,16 @@ class ContactPlanner:
         """Return which surfaces no stance holds on, and what keeps the robot off."""
         space, refusals = self.space, self.space.refusals.copy()
         told: list[str] = []
-        held = {
-            hold.couple % len(space.couples.surfaces) for node in self.search.nodes for hold in node.state.stance.holds
-        }
-        for index in sorted({couple % len(space.couples.surfaces) for couple in space.couples.allowed} - held):
-            name = space.couples.surfaces[index].name
+        couples = space.couples
+        held = {hold.couple % len(couples.surfaces) for node in self.search.nodes for hold in node.state.stance.holds}
+        for index in sorted({couple % len(couples.surfaces) for couple in couples.allowed} - held):
+            name = couples.surfaces[index].name
             reasons = Counter({why: n for (surface, why), n in refusals.items() if surface == name})
-            if reasons:
+            of_surface = [couple for couple in couples.allowed if couple % len(couples.surfaces) == index]
+            never = [space.candidates.why_none(couples, couple) for couple in of_surface]
+            if all(never):
+                told.append(f"{name} ({', '.join(dict.fromkeys(never))})")
+            elif reasons:
                 [(why, count)] = reasons.most_common(1)
                 told.append(f"{name} ({why}, {count} of {reasons.total()} times)")
             else:
@@ -273,9 +277,9 @@ def _asked(robot: Robot, scene: Scene, start: Stance, goal: Sequence[Task], give
     )
 
 
-def _check_goal(robot: Robot, scene: Scene, tasks: Sequence[Task]) -> None:
-    """Raise an InputError for tasks that no posture fulfils, whatever it holds; it takes milliseconds."""
-    found = generate_posture(robot, Stance(()), scene=scene, tasks=tasks, stability="none")
+def _check_goal(robot: Robot, scene: Scene, tasks: Sequence[Task], q: NDArray[np.float64]) -> None:
+    """Raise an InputError for tasks that no posture fulfils, whatever it holds; it takes milliseconds from (nq,) q."""
+    found = generate_posture(robot, Stance(()), initial=q, scene=scene, tasks=tasks, stability="none")
     if found.conflicting:
         raise InputError(f"no posture fulfils it, whatever it holds. {found.explanation}".rstrip("."), element="goal")
 

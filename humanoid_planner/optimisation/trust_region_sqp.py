@@ -30,7 +30,8 @@ settled better by a compromise that stays near than by the last bit of one that 
 _PROXIMAL = 1e-3
 """Added to the Hessian's diagonal: it may be singular, as for a floating base that no criterion holds."""
 _FIRST_RADIUS, _MAX_RADIUS, _MIN_RADIUS = 0.5, 2.0, 1e-9
-"""Of the trust region, for variables of size one (rad, m), and times the largest variable beyond that."""
+"""Of the trust region, for variables of size one (rad, m), and times a tenth of the largest variable or violation at
+the start beyond that."""
 _ACCEPTED = 0.05
 """Least ratio of actual to predicted decrease of the merit for a whole step."""
 _FRACTIONS = (0.5, 0.2, 0.06)
@@ -52,8 +53,9 @@ _TROUBLE, _HOPELESS, _LARGE = 3.0, 0.5, 0.05
 """A model that leaves more than that part of a violation of more than that, and whose step can't be taken whole, is one
 trouble; half a trouble is forgotten where it can, all where a model leaves less. On a long way steps are taken
 whole."""
-_WINDOW, _LEARNING, _KEPT = 3, 3, 0.8
-"""Steps without progress: after so many, more than this part of the violation is left; BFGS gets some more steps."""
+_WINDOW, _LEARNING, _KEPT, _WAY = 3, 3, 0.8, 0.1
+"""Steps without progress: after so many, more than this part of the violation is left, and it fell by less than that a
+step: on a way of many metres a good step is a small part. BFGS gets some more steps."""
 
 
 class _Stop(Exception):  # noqa: N818
@@ -276,7 +278,8 @@ class _Sqp:
         if warm_start is not None:
             self.multipliers = np.array(warm_start.multipliers)
             self.working_set = np.concatenate([warm_start.bound_multipliers, warm_start.multipliers])
-        size = max(1.0, 0.1 * float(np.abs(point.x).max(initial=0.0)))
+        # A way to go counts as a large variable does: in steps of a metre it would look like standing still.
+        size = max(1.0, 0.1 * max(float(np.abs(point.x).max(initial=0.0)), point.residual))
         radius, penalty, restoring, nearly = _FIRST_RADIUS * size, 1.0, False, _NEARLY_OPTIMAL
         history = [point.excess]
         idle, trouble = 0, 0.0
@@ -448,7 +451,9 @@ class _Sqp:
         window = _WINDOW if exact else _WINDOW + _LEARNING
         if len(history) <= window or history[-1] < 1e3 * self.options.equality_tolerance:
             return False
-        return history[-1] > _KEPT * history[-1 - window] and predicted_excess > 0.3 * history[-1]
+        before = history[-1 - window]
+        slow = history[-1] > max(_KEPT * before, before - _WAY * window)
+        return slow and predicted_excess > 0.3 * history[-1]
 
     def check_limits(self) -> None:
         """Raise _Stop when a limit is reached."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from humanoid_model.errors import InputError
+from humanoid_model.input_file import read_text
 from humanoid_planner.contacts.search.best_first import BestFirstSearch, SearchSpace
 
 _FORMAT = "humanoid_stack search tree 2"
@@ -64,13 +65,13 @@ def read_whole(path: str | Path, element: str, form: str, problem: str) -> dict[
         problem: what its field ``problem`` has to be.
 
     Raises:
-        InputError: the file is missing, cut short, of another format or of another problem.
+        InputError: the file is missing, no plain file, cut short, of another format or of another problem.
     """
     try:
-        data = json.loads(Path(path).read_text())
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", element=element) from None
-    except ValueError as error:
+        data = json.loads(read_text(path))
+    except InputError as error:
+        raise InputError(error.problem, element=element, remedy=error.remedy) from None
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"is cut short or no JSON: {error}", element=element, remedy="Take an older file, or start anew"
         ) from None

@@ -12,12 +12,16 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.checks import check_number
 from humanoid_model.contact import Contact, SurfaceForm
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold
 from humanoid_planner.contacts.stances.search_volume import SearchVolume, surface_volume
 from humanoid_planner.equilibrium.support_polygon import clip_convex
+
+#: Directions in which a patch is tried on a surface are no farther from each other than this [rad].
+_TURN = math.radians(1.0)
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,10 @@ class Candidates(ABC):
     def holds(self, couples: Couples, couple: int, place: Place) -> list[Hold]:
         """Places to try, in their order."""
 
+    def why_none(self, couples: Couples, couple: int) -> str:
+        """Return why a couple has no place wherever the robot is; empty where it may have some."""
+        return ""
+
 
 @dataclass(frozen=True)
 class PredefinedCandidates(Candidates):
@@ -57,6 +65,10 @@ class PredefinedCandidates(Candidates):
         """Return the couple's places."""
         names = couples.location(couple).name, couples.surface(couple).name
         return [Hold(couple, float(x), float(y), float(theta)) for x, y, theta in self.places.get(names, ())]
+
+    def why_none(self, couples: Couples, couple: int) -> str:
+        """Return that none is given, if so."""
+        return "" if self.places.get(couples.names(couple)) else "no place is given"
 
     def check(self, couples: Couples) -> None:
         """Refuse places of couples that aren't there.
@@ -90,6 +102,9 @@ class RandomCandidates(Candidates):
         for name, value in (("density", self.density), ("radius", self.radius)):
             if not 0 < value < math.inf:
                 raise InputError(f"is {value}", element=f"{name} of candidates", remedy="Give a number above 0")
+        check_number(self.turn, "turn of candidates")
+        for index, heading in enumerate(self.headings):
+            check_number(heading, f"headings[{index}] of candidates", lower=-math.inf)
 
     def holds(self, couples: Couples, couple: int, place: Place) -> list[Hold]:
         """Draws; their number is that of the area within reach."""
@@ -121,6 +136,11 @@ class RandomCandidates(Candidates):
                 found.append(Hold(couple, x, y, theta))
         return found
 
+    def why_none(self, couples: Couples, couple: int) -> str:
+        """Return that the patch is too large for the surface in all directions, if so."""
+        turn = self.turn if self.headings else math.pi
+        return _misfit(couples, couple, self.headings or (0.0,), turn)
+
 
 @dataclass(frozen=True)
 class SearchVolumes:
@@ -148,6 +168,10 @@ class SearchVolumes:
         if surface.form is not SurfaceForm.PLANE:
             return SearchVolume(np.asarray(surface.polygon))
         return surface_volume(surface.polygon, centre[:2], self.radius)
+
+    def why_none(self, couples: Couples, couple: int) -> str:
+        """Return that the patch is too large for the surface in all directions, if so."""
+        return _misfit(couples, couple, (0.0,), math.pi)
 
     def beside(self, volume: SearchVolume, hold: Hold) -> list[SearchVolume]:
         """Return what is left of a volume around a place that was found in it; a missed sliver is used up."""
@@ -178,3 +202,17 @@ def _room(
         if len(part) < 3:
             break
     return part
+
+
+def _misfit(couples: Couples, couple: int, headings: Sequence[float], turn: float) -> str:
+    """Return that a couple's patch fits on the surface in no direction up to a turn from headings [rad]; else empty."""
+    location, surface = couples.location(couple), couples.surface(couple)
+    if surface.polygon is None:
+        return ""
+    polygon = np.asarray(surface.polygon, dtype=float)
+    turns = np.linspace(-turn, turn, 2 * math.ceil(turn / _TURN) + 1)
+    for theta in np.add.outer(headings, turns).ravel():
+        touching = Contact(location, surface, 0.0, 0.0, float(theta)).touching
+        if len(_room(polygon, touching, polygon, float(theta))) >= 3:
+            return ""
+    return f"{location.name} doesn't fit on it"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import importlib
 import time
 from dataclasses import replace
 
@@ -14,13 +15,15 @@ from humanoid_planner.contacts import (
     End,
     PlanLimits,
     PredefinedCandidates,
+    RandomCandidates,
     Role,
+    SearchVolumes,
     contact_space,
     plan_contacts,
     verify_plan,
 )
 from humanoid_planner.optimisation.result import ReturnCode
-from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, point_at
+from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, point_at, point_beyond
 
 
 @pytest.fixture(scope="module")
@@ -189,8 +192,51 @@ def test_surfaces_that_nothing_holds_on_are_named_with_the_reason(can):
     plan = plan_contacts(*can.arguments, **{**options, "candidates": PredefinedCandidates(places)})
     assert plan.end is End.EMPTY
     assert "floor (out of reach, 3 of 3 times)" in plan.explanation
-    assert "table_top (never within reach)" in plan.explanation
+    assert "table_top (no place is given)" in plan.explanation
     assert "platform (" not in plan.explanation
+
+
+@pytest.mark.parametrize("strategy", [RandomCandidates(radius=0.2), SearchVolumes(radius=0.2)])
+def test_a_rail_too_narrow_for_the_patches_is_told_from_one_out_of_reach(can, strategy):
+    narrow, wide = (
+        replace(next(s for s in can.scene.surfaces if s.name == "table_top"), name=name, polygon=np.array(outline))
+        for name, outline in (
+            ("narrow", [(-0.5, -0.01), (0.5, -0.01), (0.5, 0.01), (-0.5, 0.01)]),
+            ("wide", [(-0.5, -0.2), (0.5, -0.2), (0.5, 0.2), (-0.5, 0.2)]),
+        )
+    )
+    scene = replace(can.scene, surfaces=(*can.scene.surfaces, narrow, wide))
+    soles = ["left_sole", "right_sole"]
+    options = {**can.options, "locations": soles, "forbidden": [], "candidates": strategy}
+    options["surfaces"] = ["platform", "narrow", "wide"]
+    planner = ContactPlanner(can.robot, scene, can.start, can.arguments[3], **options)
+    told = planner.plan().explanation  # nothing was tried yet
+    assert "narrow (left_sole doesn't fit on it, right_sole doesn't fit on it)" in told
+    assert "wide (never within reach)" in told
+
+
+def test_a_goal_far_from_the_origin_is_looked_for(can):
+    """Whatever the way there, tens of metres from where the search starts, the goal can be fulfilled."""
+    hand = can.robot.contacts["left_hand_fingers"].placement_link_patch.translation
+    for away in (20.0, 60.0):
+        for goal in (
+            centre_of_mass_at([away, 0.0, 0.8], 0.1),
+            point_at(can.kinematics, "LARM_LINK6", hand, [away, 3.0, 0.9]),
+            point_beyond(can.kinematics, "LARM_LINK6", hand, [0.0, away, 0.0], [0.0, 1.0, 0.0]),
+        ):
+            ContactPlanner(can.robot, can.scene, can.start, [goal], **can.options)
+
+
+def test_a_goal_is_looked_for_from_the_posture_at_the_beginning(can, monkeypatch):
+    plan_module, begun = importlib.import_module("humanoid_planner.contacts.plan_contacts"), []
+    asked = plan_module.generate_posture
+    monkeypatch.setattr(
+        plan_module, "generate_posture", lambda *a, **k: (begun.append(k["initial"]), asked(*a, **k))[1]
+    )
+    q = can.robot.default_posture.copy()
+    q[0] += 0.05
+    ContactPlanner(*can.arguments, **(can.options | {"posture": q}))
+    assert (begun[0] == q).all()
 
 
 def test_a_goal_in_the_sky_is_told_by_what_is_out_of_reach(can):
@@ -231,6 +277,13 @@ def test_bad_problems_are_named(can):
         ((robot, scene, start, goal), {"wings": 2}, "wings: is unknown"),
         ((robot, scene, start, goal), {"locations": ["tail"]}, "unknown name 'tail'"),
         ((robot, scene, start, goal), {"threshold": float("nan")}, "threshold: is NaN"),
+        (can.arguments, {"goal_below": float("nan")}, "goal_below: is NaN"),
+        (can.arguments, {"sons": 0}, "sons: is 0. Give a whole number, 1 or more"),
+        (can.arguments, {"sons": -2}, "sons: is -2. Give a whole number, 1 or more"),
+        (can.arguments, {"sons": 1.5}, "sons: is 1.5. Give a whole number, 1 or more"),
+        (can.arguments, {"seed": -1}, "seed: is -1. Give a whole number, 0 or more"),
+        (can.arguments, {"failure_malus": float("nan")}, "failure_malus: is nan"),
+        (can.arguments, {"failure_malus": -1.0}, "failure_malus: is -1"),
         (
             (robot, scene, start, goal),
             {"candidates": PredefinedCandidates({("left_sole", "ceiling"): [(0, 0, 0)]})},

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import os
+import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,8 +67,31 @@ def test_files_that_cannot_be_used_are_named(tmp_path):
         path.write_text(json.dumps(changed))
         with pytest.raises(InputError, match=message):
             load_tree(grid("bfp"), path, "hills")
+    path.write_text("[" * 100_000)
+    with pytest.raises(InputError, match="no JSON"):
+        load_tree(grid("bfp"), path, "hills")
     with pytest.raises(InputError, match="can't be read"):
         load_tree(grid("bfp"), tmp_path / "none.json", "hills")
+
+
+def test_what_is_no_plain_file_is_refused_and_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    for path, kind in ((pipe, "pipe"), (tmp_path, "directory"), (Path("/dev/zero"), "device")):
+        # In a thread of its own: to open a pipe waits for who writes it.
+        caught: list[BaseException] = []
+        thread = threading.Thread(target=_catch, args=(caught, path), daemon=True)
+        thread.start()
+        thread.join(10.0)
+        assert not thread.is_alive()
+        assert f"tree file '{path}': can't be read: Is a {kind}" in str(caught[0])
+
+
+def _catch(caught, path):
+    try:
+        load_tree(grid("bfp"), path, "hills")
+    except InputError as error:
+        caught.append(error)
 
 
 def test_a_failed_save_leaves_the_older_file(tmp_path):

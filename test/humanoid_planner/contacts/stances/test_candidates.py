@@ -47,7 +47,12 @@ def test_no_draw_is_lost_on_a_rung_hardly_wider_than_the_patch():
         assert (np.abs(corners) <= np.array([0.03, 0.3]) + 1e-9).all()
     assert np.ptp([hold.y for hold in found]) > 0.3
     # Across a rung that the patch doesn't fit on.
-    assert not RandomCandidates(density=40.0, headings=(math.pi / 2,)).holds(rungs, 0, at(0, 0, 0))
+    across = RandomCandidates(density=40.0, headings=(math.pi / 2,))
+    assert not across.holds(rungs, 0, at(0, 0, 0))
+    assert across.why_none(rungs, 0) == "left_ball doesn't fit on it"
+    assert not strategy.why_none(rungs, 0)
+    assert not RandomCandidates(headings=(math.pi / 2,), turn=math.pi / 2).why_none(rungs, 0)
+    assert not SearchVolumes().why_none(rungs, 0)
 
 
 def test_places_on_a_round_rail_lie_within_reach_with_all_of_the_line_that_touches():
@@ -117,5 +122,11 @@ def test_predefined_places_are_those_given(couples):
 def test_bad_numbers_are_named():
     with pytest.raises(InputError, match="density of candidates: is 0"):
         RandomCandidates(density=0)
+    with pytest.raises(InputError, match="turn of candidates: is nan"):
+        RandomCandidates(turn=math.nan)
+    with pytest.raises(InputError, match=r"turn of candidates: is -0\.1"):
+        RandomCandidates(turn=-0.1)
+    with pytest.raises(InputError, match=r"headings\[1\] of candidates: is inf"):
+        RandomCandidates(headings=(0.0, math.inf))
     with pytest.raises(InputError, match="size of search volumes: is nan"):
         SearchVolumes(size=math.nan)
