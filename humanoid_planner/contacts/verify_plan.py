@@ -2,7 +2,8 @@
 """A verifier of plans that shares nothing with the planner but their data.
 
 Frames and torques are Pinocchio's, collisions those of the true shapes by coal, forces scipy's linear programs. None of
-the planner's distances, kinematics or equilibrium tests is used.
+the planner's distances, kinematics or equilibrium tests is used. Shapes of the robot may be in each other as deep as they
+are in its own postures, each pair of shapes for itself.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from humanoid_model.contact import Contact, ContactKind, Stance
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
+from humanoid_model.self_overlap import self_overlap
 
 #: Edges of the pyramids inside the friction cones. A posture on its very limit is found up to 2 % beyond it.
 _FACETS = 16
@@ -39,7 +41,8 @@ class PlanLimits:
     Attributes:
         joint: beyond a joint's limits [rad] or [m].
         drift: of a contact's corners from their places [m].
-        penetration: of shapes that may not touch [m].
+        penetration: of shapes that may not touch [m]; a robot's own may be as deep in each other as in its own postures,
+            and this much more.
         seat: of a contact's link in the body that it holds on [m].
         margin: smallest distance of the centre of mass from where balance is lost [m]; a little below zero, as postures
             lie on the bounds of what is allowed within their solver's tolerance.
@@ -140,17 +143,13 @@ class _Look:
         self._data = robot.model.createData()
         self._bodies = {body.name: body for body in scene.bodies}
         self._name = next((one.name for one in scene.robots if one.robot is robot), robot.name)
-        self._links = robot.collision_model.copy()
-        self._links.removeAllCollisionPairs()
+        self._links = robot.collision_model
+        self._own = self._links.createData()
         self._of_link = [
             robot.model.frames[item.parentFrame].name if item.parentFrame < robot.model.nframes else ""
             for item in self._links.geometryObjects
         ]
-        for pair in self._self_pairs():
-            self._links.addCollisionPair(pin.CollisionPair(*pair))
-        self._own = self._links.createData()
-        for request in self._own.collisionRequests:
-            request.enable_contact = True  # else the depth of two boxes in each other is zero
+        self._itself = self_overlap(robot)
         self._shapes = [
             (body.name, coal_geometry(geometry.shape), _transform(body.placement_world_body * geometry.placement))
             for body in scene.bodies
@@ -158,37 +157,6 @@ class _Look:
         ]
         self.violations: list[PlanViolation] = []
         self.postures, self.drift, self.margin, self.torque = 0, 0.0, np.inf, 0.0
-        self._usual = self._overlaps_of_own_postures()
-
-    def _self_pairs(self) -> Iterator[tuple[int, int]]:
-        apart = {frozenset(pair) for pair in self._robot.disabled_collisions}
-        objects = list(self._links.geometryObjects)
-        parents, shaped = self._robot.model.parents, {item.parentJoint for item in objects}
-
-        def inward(joint: int) -> int:
-            """Return the next joint towards the base that moves a shape."""
-            parent = int(parents[joint])
-            return parent if parent in shaped or parent == 0 else inward(parent)
-
-        for i, one in enumerate(objects):
-            for j in range(i + 1, len(objects)):
-                a, b = one.parentJoint, objects[j].parentJoint
-                near = a == b or inward(a) == b or inward(b) == a
-                if not near and frozenset((self._of_link[i], self._of_link[j])) not in apart:
-                    yield i, j
-
-    def _overlaps_of_own_postures(self) -> set[tuple[str, str]]:
-        """Pairs of links whose shapes overlap in the robot's own postures."""
-        return {pair for q in self._robot.postures.values() for pair in self._touching(q)}
-
-    def _touching(self, q: NDArray[np.float64]) -> list[tuple[str, str]]:
-        model, links = self._robot.model, self._links
-        pin.computeCollisions(model, self._data, links, self._own, q, False)
-        return [
-            (self._of_link[pair.first], self._of_link[pair.second])
-            for pair, result in zip(links.collisionPairs, self._own.collisionResults, strict=True)
-            if result.isCollision() and _depth(result) > self._limits.penetration
-        ]
 
     def _say(self, stance: int, sample: int, kind: str, what: str) -> None:
         self.violations.append(PlanViolation(stance, sample, kind, what))
@@ -274,8 +242,9 @@ class _Look:
         return off
 
     def _collisions(self, stance: Stance, q: NDArray[np.float64]) -> Iterator[str]:
-        for one, other in sorted(set(self._touching(q)) - self._usual):
-            yield f"{one} is in {other}"
+        for overlap in self._itself.overlaps(q, self._limits.penetration):
+            yield str(overlap)
+        pin.updateGeometryPlacements(self._robot.model, self._data, self._links, self._own, q)
         seats = {(contact.location.link, contact.surface.body) for contact in stance.contacts}
         request = coal.CollisionRequest()
         request.num_max_contacts = 20
