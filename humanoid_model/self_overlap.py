@@ -108,7 +108,8 @@ class SelfOverlap:
         """Pairs of shapes that aren't next to each other, and how many joints are between them."""
         robot, objects = self._robot, list(self._geometry.geometryObjects)
         parents, shaped = robot.model.parents, {item.parentJoint for item in objects}
-        links = [robot.model.frames[i].name if (i := item.parentFrame) < robot.model.nframes else "" for item in objects]
+        frames = [item.parentFrame for item in objects]
+        links = [robot.model.frames[frame].name if frame < robot.model.nframes else "" for frame in frames]
         disabled = {frozenset(pair) for pair in robot.disabled_collisions}
 
         def inward(joint: int) -> int:
@@ -223,7 +224,7 @@ class _Solid:
         return next((float(away[k]) for k in np.argsort(-away) if self._encloses(points[k])), 0.0)
 
     def _encloses(self, point: NDArray[np.float64]) -> bool:
-        """Whether a mesh winds around a point: A. Jacobson et al., Robust inside-outside segmentation, SIGGRAPH 2013."""
+        """Whether a mesh winds around a point (A. Jacobson et al., "Robust inside-outside segmentation", 2013)."""
         a, b, c = np.moveaxis(self._corners - point, 1, 0)
         la, lb, lc = (np.linalg.norm(side, axis=1) for side in (a, b, c))
         volume = np.einsum("ij,ij->i", a, np.cross(b, c))
@@ -235,7 +236,8 @@ class _Solid:
 def _depth(one: _Solid, at: _Placement, other: _Solid, there: _Placement, rough: bool) -> float:
     """Return how deep two placed solids are in each other [m]; 0 or less where they aren't."""
     places = coal.Transform3s(*at), coal.Transform3s(*there)
-    hulls = -float(coal.distance(one.hull, places[0], other.hull, places[1], coal.DistanceRequest(), coal.DistanceResult()))
+    request, gap = coal.DistanceRequest(), coal.DistanceResult()
+    hulls = -float(coal.distance(one.hull, places[0], other.hull, places[1], request, gap))
     if hulls <= _ROUNDING or (one.convex and other.convex):
         return hulls
     result = coal.CollisionResult()

@@ -2,8 +2,8 @@
 """A verifier of plans that shares nothing with the planner but their data.
 
 Frames and torques are Pinocchio's, collisions those of the true shapes by coal, forces scipy's linear programs. None of
-the planner's distances, kinematics or equilibrium tests is used. Shapes of the robot may be in each other as deep as they
-are in its own postures, each pair of shapes for itself.
+the planner's distances, kinematics or equilibrium tests is used. Shapes of the robot may be in each other as deep as
+they are in its own postures, each pair of shapes for itself.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class PlanLimits:
     Attributes:
         joint: beyond a joint's limits [rad] or [m].
         drift: of a contact's corners from their places [m].
-        penetration: of shapes that may not touch [m]; a robot's own may be as deep in each other as in its own postures,
-            and this much more.
+        penetration: of shapes that may not touch [m]; a robot's own may be this much deeper in each other than in its
+            own postures.
         seat: of a contact's link in the body that it holds on [m].
         margin: smallest distance of the centre of mass from where balance is lost [m]; a little below zero, as postures
             lie on the bounds of what is allowed within their solver's tolerance.

@@ -179,7 +179,7 @@ def test_bad_plans_are_named(stairs, walk):
 BALL = "<collision><geometry><sphere radius='0.01'/></geometry></collision>"
 
 
-@pytest.mark.parametrize(("neck", "told"), [("", []), (BALL, ["torso is in head"])], ids=["bare", "not"])
+@pytest.mark.parametrize(("neck", "told"), [("", []), (BALL, ["torso/0 is 0.03 m in head/0"])], ids=["bare", "not"])
 def test_links_with_a_bare_one_between_them_are_neighbours(tmp_path, neck, told):
     """Joint limits keep neighbours apart, as the planner takes it; Romeo's torso and head meet across a bare neck."""
     box = "<collision><geometry><box size='0.2 0.2 0.2'/></geometry></collision>"
