@@ -66,11 +66,14 @@ TORQUE_MARGIN, CARRIED, TORQUE_STEP = 1.3, 5.0, 5.0
 
 @dataclass(frozen=True)
 class Body:
-    """A link: its mass, the shapes drawn, of which the first also carries the mass, and how many of them collide."""
+    """A link: its mass, the shapes drawn, of which the first also carries the mass, and those that collide.
+
+    Where ``touching`` is empty the first shape drawn collides.
+    """
 
     mass: float
     shapes: tuple[Shape, ...]
-    touching: int = 1
+    touching: tuple[Shape, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,12 @@ WAIST = Body(
         box(0.13, 0.17, 0.11, (0.02, 0.0, 0.25), "grey"),
         box(0.02, 0.16, 0.09, (0.095, 0.0, 0.125), "blue"),
     ),
-    touching=2,  # with the block that it sits on
+    # Cut out where thighs go: forward up to their limit of 125 degrees, and back to 23 degrees beside the seat.
+    touching=(
+        box(0.20, 0.25, 0.05, (-0.01, 0.0, 0.17), "white"),
+        box(0.10, 0.25, 0.11, (-0.06, 0.0, 0.09), "white"),
+        box(0.04, 0.22, 0.124, (-0.11, 0.0, 0.0), "grey"),  # what it sits on
+    ),
 )
 
 # Right leg, from the waist outwards (the left one mirrors y).
@@ -289,9 +297,9 @@ def hinge_text(
     return joint_text(name, "revolute", parent, child, (x, y, z), hinge.axis, limits)
 
 
-def body_text(name: str, mass: float, shapes: tuple[Shape, ...], touching: int = 1) -> str:
-    """Return a link whose first shape carries the mass, and whose first ones collide."""
-    return link_text(name, uniform(mass, shapes[0]), shapes, shapes[:touching])
+def body_text(name: str, mass: float, shapes: tuple[Shape, ...], touching: tuple[Shape, ...] = ()) -> str:
+    """Return a link whose first shape carries the mass, and collides where no others do."""
+    return link_text(name, uniform(mass, shapes[0]), shapes, touching or shapes[:1])
 
 
 def foot_text(letter: str, mass: float, bushing: bool) -> str:

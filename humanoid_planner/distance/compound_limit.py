@@ -18,6 +18,7 @@ from scipy.optimize import linprog
 
 from humanoid_model.checks import check_number
 from humanoid_model.robot import Robot
+from humanoid_model.self_overlap import own_postures
 from humanoid_planner.distance.compound_joint import CompoundJoint, compound_joints
 from humanoid_planner.distance.convex_parts import convex_parts
 from humanoid_planner.distance.volume_geometry import convex_geometry
@@ -121,7 +122,8 @@ class CompoundReport:
     Attributes:
         joint: the compound joint.
         limit: None when none of its links can collide within the joint limits.
-        by_construction: pairs of links that are in each other whatever the joints do, which no function can forbid.
+        by_construction: pairs of links with parts that are in each other whatever the joints do, which no function can
+            forbid.
         allowed: by pair of links, how much nearer than asked they are in the robot's own postures, which therefore
             counts as free [m].
     """
@@ -135,10 +137,11 @@ class CompoundReport:
 def compound_reports(robot: Robot, clearance: float = 0.01) -> list[CompoundReport]:
     """Return functions that keep the links around each compound joint of a robot apart.
 
-    Links are as near as the convex parts of their collision shapes. They collide where they are nearer than
+    Links are as near as the convex parts of their collision shapes. Two parts collide where they are nearer than
     ``clearance``, or nearer than in any of the robot's own postures where those are nearer, since these are taken to be
-    possible. On samples of the box of joint limits, closest where collisions begin, the function is fitted by linear
-    programs that put all colliding samples on its positive side and as many free ones as possible on the other.
+    possible; parts that are in each other in every position are one housing. On samples of the box of joint limits,
+    closest where collisions begin, the function is fitted by linear programs that put all colliding samples on its
+    positive side and as many free ones as possible on the other.
 
     Args:
         robot: the robot.
@@ -155,39 +158,49 @@ def compound_reports(robot: Robot, clearance: float = 0.01) -> list[CompoundRepo
 
 
 class _Links:
-    """The shapes around a compound joint, and how near they come."""
+    """The shapes around a compound joint, and how near they come.
+
+    Attributes:
+        owners: link of each shape, by its place in the row.
+        reach: how far from the frame of its link a moved shape reaches [m].
+    """
 
     def __init__(self, robot: Robot, joint: CompoundJoint) -> None:
         self._description = robot.description
         self._joint = joint
         parts = [convex_parts(robot.description.links[link].collisions) for link in joint.links]
-        self._shapes = [[convex_geometry(part.outline) for part in own] for own in parts]
-        #: How far from the frame of its link a moved shape reaches [m].
+        self.owners = [link for link, own in enumerate(parts) for _ in own]
+        self._shapes = [convex_geometry(part.outline) for own in parts for part in own]
         self.reach = max(
             (float(np.linalg.norm(part.outline, axis=1).max()) for own in parts[1:] for part in own), default=0.0
         )
 
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Shapes of different links."""
+        shapes = range(len(self.owners))
+        return [(i, j) for i, j in itertools.combinations(shapes, 2) if self.owners[i] < self.owners[j]]
+
     def gaps(self, samples: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
-        """Distances of pairs of links at positions (n, k), shape (n, len(pairs)); infinite for links without shape."""
+        """Distances of pairs of shapes at positions (n, k), shape (n, len(pairs)) [m]."""
         rotations, origins = self._joint.placements(self._description, samples)
-        gaps = np.full((len(samples), len(pairs)), np.inf)
+        gaps = np.empty((len(samples), len(pairs)))
         request, result = coal.DistanceRequest(), coal.DistanceResult()
-        wanted = sorted({link for pair in pairs for link in pair})
+        wanted = sorted({self.owners[shape] for pair in pairs for shape in pair})
         for row in range(len(samples)):
             places = {link: coal.Transform3s(rotations[row, link], origins[row, link]) for link in wanted}
             for column, (i, j) in enumerate(pairs):
-                for one, other in itertools.product(self._shapes[i], self._shapes[j]):
-                    result.clear()
-                    gap = coal.distance(one, places[i], other, places[j], request, result)
-                    gaps[row, column] = min(gaps[row, column], gap)
+                result.clear()
+                gaps[row, column] = coal.distance(
+                    self._shapes[i], places[self.owners[i]], self._shapes[j], places[self.owners[j]], request, result
+                )
         return gaps
 
 
 def _report(robot: Robot, joint: CompoundJoint, clearance: float) -> CompoundReport:
     links = _Links(robot, joint)
-    indices = list(itertools.combinations(range(len(joint.links)), 2))
-    names = {pair: (joint.links[pair[0]], joint.links[pair[1]]) for pair in indices}
-    own = np.array([[q[robot.index_q(name)] for name in joint.joints] for q in robot.postures.values()])
+    indices = links.pairs
+    own = np.array([[q[robot.index_q(name)] for name in joint.joints] for q in own_postures(robot).values()])
     own = np.unique(np.clip(own, joint.lower, joint.upper), axis=0)
     coarse = _lattice(joint, _SPACING[len(joint.joints)][0])
     gaps = links.gaps(coarse, indices)
@@ -196,24 +209,22 @@ def _report(robot: Robot, joint: CompoundJoint, clearance: float) -> CompoundRep
     thresholds = {
         pair: min(clearance + _SAFETY, nearest_own[pair] - _SAFETY) for pair in indices if pair not in always
     }
-    concerned = [
-        pair
-        for pair, column in zip(indices, gaps.T, strict=True)
-        if pair[1] - pair[0] > 1 and pair in thresholds and column.min() < thresholds[pair] < column.max()
-    ]
+    apart = [pair for pair in thresholds if links.owners[pair[1]] - links.owners[pair[0]] > 1]
+    nearest = dict(zip(indices, zip(gaps.min(axis=0), gaps.max(axis=0), strict=True), strict=True))
+    concerned = [pair for pair in apart if nearest[pair][0] < thresholds[pair] < nearest[pair][1]]
+
+    def names(pair: tuple[int, int]) -> tuple[str, str]:
+        return joint.links[links.owners[pair[0]]], joint.links[links.owners[pair[1]]]
+
     limit = None
     if concerned:
-        limit = _fit(joint, links, concerned, np.array([thresholds[pair] for pair in concerned]), own, names)
-    return CompoundReport(
-        joint=joint,
-        limit=limit,
-        by_construction=tuple(names[pair] for pair in always),
-        allowed={
-            names[pair]: float(clearance - gap)
-            for pair, gap in nearest_own.items()
-            if pair in thresholds and pair[1] - pair[0] > 1 and gap < clearance
-        },
-    )
+        kept = tuple(dict.fromkeys(map(names, concerned)))
+        limit = _fit(joint, links, concerned, np.array([thresholds[pair] for pair in concerned]), own, kept)
+    allowed: dict[tuple[str, str], float] = {}
+    for pair in apart:
+        if nearest_own[pair] < clearance:
+            allowed[names(pair)] = max(allowed.get(names(pair), 0.0), float(clearance - nearest_own[pair]))
+    return CompoundReport(joint, limit, tuple(dict.fromkeys(map(names, always))), allowed)
 
 
 def _lattice(joint: CompoundJoint, spacing: float) -> NDArray[np.float64]:
@@ -259,14 +270,14 @@ def _fit(
     pairs: list[tuple[int, int]],
     thresholds: NDArray[np.float64],
     own: NDArray[np.float64],
-    names: Mapping[tuple[int, int], tuple[str, str]],
+    names: tuple[tuple[str, str], ...],
 ) -> CompoundLimit:
     degree, size = _DEGREE[len(joint.joints)], len(joint.joints)
     exponents = np.array(
         [e for e in itertools.product(range(degree + 1), repeat=size) if sum(e) <= degree], dtype=np.int64
     )
     samples, depths, even = _explore(joint, links, pairs, thresholds)
-    limit = CompoundLimit(joint, tuple(names[pair] for pair in pairs), exponents, np.zeros(len(exponents)), 0.0, 0.0)
+    limit = CompoundLimit(joint, names, exponents, np.zeros(len(exponents)), 0.0, 0.0)
     monomials = limit.monomials(samples)
     coefficients = _separate(monomials, np.clip(depths / _DEPTH, -1.0, 1.0), limit.monomials(own))
     values, collides = monomials[:even] @ coefficients, depths[:even] > 0.0

@@ -20,7 +20,7 @@ from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.distance.volume_store import store_folder
 
-_CONTENT = b"self-collisions 1"
+_CONTENT = b"self-collisions 2"
 """Changes whenever pairs or functions are found otherwise: files of an older kind are then not found."""
 
 
