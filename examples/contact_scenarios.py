@@ -45,7 +45,7 @@ from humanoid_planner.posture.tasks.link_tasks import (
 #: Where the can's middle is, and where the centre of mass is above the last step and the last slab [m].
 CAN, TOP, END = (1.15, 0.1, 0.78), (1.65, 0.0, 1.53), (8.7, 0.0, 0.78)
 #: Height of the seat, and where the robot's seat is on it when it sits at the table [m].
-SEAT, SEATED = 0.338, 0.10
+SEAT, SEATED = 0.338, 0.075
 #: Margin of the volumes around shapes where a robot squeezes through [m].
 NARROW = 0.004
 #: Postures of a search are solved roughly, as most are thrown away.

@@ -27,6 +27,8 @@ _SPACING = 0.01
 _HOUSED, _SAMPLES = 3, 200
 #: Part of a turn about a point that a solid's surface fills as seen from inside; from outside it is nothing.
 _INSIDE = 0.5
+#: Thickness that flat meshes get on both sides [m].
+_FLAT = 1e-5
 #: Depths below this are rounding [m].
 _ROUNDING = 1e-9
 
@@ -40,11 +42,13 @@ class Overlap:
         second: name of the other.
         depth: shortest way to get them apart [m]; with a mesh that isn't convex, that of the deepest point of one to
             the surface of the other, and at least 2 mm where surfaces cross.
+        allowed: what it is in the robot's own postures [m].
     """
 
     first: str
     second: str
     depth: float
+    allowed: float
 
     def __str__(self) -> str:
         return f"{self.first} is {self.depth:.4g} m in {self.second}"
@@ -99,7 +103,7 @@ class SelfOverlap:
         exact = list(self.allowed) if rough else self.pairs
         found = [*self._depths(q, rough, rough=True), *self._depths(q, exact)]
         return [
-            Overlap(self.names[i], self.names[j], depth)
+            Overlap(self.names[i], self.names[j], depth, self.allowed.get((i, j), 0.0))
             for (i, j), depth in found
             if depth > self.allowed.get((i, j), 0.0) + tolerance
         ]
@@ -265,6 +269,11 @@ def _fills_hull(corners: NDArray[np.float64]) -> bool:
 
 
 def _hull(points: NDArray[np.float64]) -> coal.ConvexBase:
+    """Return the convex hull of points (n, 3), of flat ones with a thickness: coal would crash."""
+    _, spreads, directions = np.linalg.svd(points - points.mean(axis=0), full_matrices=True)
+    for k, direction in enumerate(directions):
+        if k >= len(spreads) or spreads[k] <= _FLAT * np.sqrt(len(points)):
+            points = np.vstack([points + _FLAT * direction, points - _FLAT * direction])
     corners = coal.StdVec_Vec3s()
     corners.extend(list(points))
     return coal.ConvexBase.convexHull(corners, True, "Qt")

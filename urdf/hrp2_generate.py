@@ -275,7 +275,7 @@ SIDE_CONTACTS = (
     ("forearm", "ARM_LINK3", (-0.040, 0.0, -0.12), QUARTER, (0.15, 0.05)),
 )
 MIDDLE_CONTACTS = (
-    ("seat", "WAIST", (-0.085, 0.0, -0.062), 0.0, (0.09, 0.20)),
+    ("seat", "WAIST", (-0.11, 0.0, -0.062), 0.0, (0.04, 0.20)),
     ("chest_front", "CHEST_LINK1", (0.115, 0.0, 0.17), -QUARTER, (0.12, 0.22)),
 )
 

@@ -19,7 +19,13 @@ from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
 from humanoid_planner.optimisation.solve import solve
 from humanoid_planner.posture.balance.largest_margin import with_largest_margin
-from humanoid_planner.posture.problem.explanation import Conflict, describe, find_conflict, find_violations
+from humanoid_planner.posture.problem.explanation import (
+    Conflict,
+    describe,
+    find_conflict,
+    find_overlaps,
+    find_violations,
+)
 from humanoid_planner.posture.problem.posture_result import PostureResult, Violation
 from humanoid_planner.posture.problem.problem import PostureProblem
 from humanoid_planner.posture.problem.reach import out_of_reach
@@ -135,7 +141,13 @@ def solve_problem(
         limits = options if until == math.inf else replace(options, time_limit=max(until - time.perf_counter(), 1e-3))
         solution = solve(program, x0, solver=solver, options=limits, warm_start=warm_start)
         solved = solution.code == ReturnCode.SUCCESS
-        return _Found(solution, x0, () if solved else find_violations(problem, solution.x, options))
+        violations = () if solved else find_violations(problem, solution.x, options)
+        if not violations:
+            violations = find_overlaps(problem, solution.x)
+            if violations:
+                told = "shapes of the robot are in each other"
+                solution = replace(solution, code=ReturnCode.INEQUALITIES_INFEASIBLE, message=told)
+        return _Found(solution, x0, violations)
 
     found, starts, impossible = search(x0, warm_start, end), 1, ""
     if found.violations:

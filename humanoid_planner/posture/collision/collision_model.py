@@ -16,6 +16,7 @@ from humanoid_model.description import RobotDescription
 from humanoid_model.errors import RobotWarning
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
+from humanoid_model.self_overlap import own_postures, self_overlap
 from humanoid_planner.distance.collision_pairs import (
     MarginRule,
     environment_pairs,
@@ -128,6 +129,7 @@ class CollisionModel:
             overlaps = _own_overlaps(robot, kinematics, own, found[0])
             known[r, R] = _RobotVolumes(own, *found, overlaps)
         self.robot, self.scene, self._r = robot, scene, r
+        self._links = set(robot.description.links)
         self._own = known[r, R].volumes
         self._shapes = tuple(scene_shapes(scene)) if scene is not None else ()
         self._around = tuple(volumes_around(self._shapes, r, R))
@@ -155,7 +157,9 @@ class CollisionModel:
         rises beside it is kept clear. Links up to two joints from a contact, and its own beside those parts, may come
         as near to the touched body as their shapes allow: fingers that lie on a table have the palm a few millimetres
         above it, and the volumes' margins would forbid the contact. What remains for such a pair is the distance
-        of the link's volume, less its margin, and the body's shape.
+        of the link's volume, less its margin, and the body's shape. Where a search ends, the robot's true shapes are
+        in each other nowhere deeper than in its own postures, unless a negative margin asks for that or a contact is on
+        the robot itself.
 
         Args:
             stance: contacts.
@@ -177,9 +181,14 @@ class CollisionModel:
         margins[beside & ~own] = -self._r
         # The shape of a scene's volume comes as many places after it.
         pairs[beside & ~own, 1] += len(self._around)
+        # Who lets volumes overlap, or holds the robot on itself, has shapes in each other on purpose.
+        on_itself = any(contact.surface.body.removeprefix(f"{name}/") in self._links for contact in stance.contacts)
+        meant = on_itself or min([margin, *(rule.margin for rule in rules)]) < 0.0
+        itself = None if meant else self_overlap(self.robot)
         if self._make is not None:
-            return CollisionTask(self._make(self._distances.volumes, pairs), margins)
-        return CollisionTask(self._distances.with_pairs(pairs, cutoff=max(margins.max(), 0.0) + _AROUND), margins)
+            return CollisionTask(self._make(self._distances.volumes, pairs), margins, itself)
+        distances = self._distances.with_pairs(pairs, cutoff=max(margins.max(), 0.0) + _AROUND)
+        return CollisionTask(distances, margins, itself)
 
     def _beside_contacts(self, pairs: NDArray[np.int64], stance: Stance, name: str) -> NDArray[np.bool_]:
         """(m,) whether a pair is a link up to two joints from a contact, and the link or body that it touches."""
@@ -236,7 +245,7 @@ def _own_overlaps(
     if not len(pairs):
         return ()
     distances = DistancePairs(volumes, pairs, cutoff=_AROUND)
-    names = [name for name in robot.postures if name != "zero"] or ["zero"]
+    names = list(own_postures(robot))
     values = np.empty((len(names), len(pairs)))
     for row, name in enumerate(names):
         kinematics.set(kinematics.coordinates(robot.postures[name]))

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.self_overlap import SelfOverlap
 from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.geometric_rows import pair_distance_jacobian
@@ -66,20 +67,25 @@ class CollisionTask(Task):
 
     Attributes:
         distances: of the pairs.
+        itself: the robot's true shapes, looked at where a search ends, as volumes that are in each other in its own
+            postures keep no distance; None where nothing may be in each other anyway.
         evaluations: how many distances have been computed.
         gradients: how many of their gradients.
     """
 
-    def __init__(self, distances: PairDistances, margins: NDArray[np.float64]) -> None:
+    def __init__(
+        self, distances: PairDistances, margins: NDArray[np.float64], itself: SelfOverlap | None = None
+    ) -> None:
         """Take the pairs.
 
         Args:
             distances: of the pairs.
             margins: (m,) smallest distances [m]; negative ones allow an overlap.
+            itself: see the attributes.
         """
         count = len(distances.pairs)
         super().__init__("collisions", margins, np.full(count, math.inf), unit="m")
-        self.distances = distances
+        self.distances, self.itself = distances, itself
         bodies = np.array([volume.body for volume in distances.volumes], dtype=np.int64)
         pairs = np.asarray(distances.pairs, dtype=np.int64).reshape(-1, 2)
         self._bodies = bodies[pairs]

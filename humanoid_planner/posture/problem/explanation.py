@@ -26,6 +26,8 @@ from humanoid_planner.posture.tasks.stability import (
 
 #: Names of constraints that only make sense together.
 EQUILIBRIUM = "equilibrium with forces in the friction cones"
+#: What shapes may be deeper in each other than in the robot's own postures [m].
+DEEPER = 1e-3
 #: How close to its bound a constraint has to be to push against others, in the solver's scale.
 _NEAR = 1e-4
 #: Square of a push beside that of what the pushes leave unbalanced: shares a pull evenly among equal constraints.
@@ -78,6 +80,20 @@ def find_violations(problem: PostureProblem, x: NDArray[np.float64], options: So
         name = f"{names[index]} {'lower' if low else 'upper'} limit" if index < len(names) else f"variable {index}"
         found.append(Violation(name, float(x[index]), float(bound), "rad or m", float(max(below[index], above[index]))))
     return tuple(sorted(found, key=lambda violation: -violation.excess))
+
+
+def find_overlaps(problem: PostureProblem, x: NDArray[np.float64]) -> tuple[Violation, ...]:
+    """Shapes of the robot that are deeper in each other than in its own postures, the worst first.
+
+    Volumes around them keep those apart that can be kept apart by a distance.
+    """
+    itself = None if problem.collisions is None else problem.collisions.itself
+    found = [] if itself is None else itself.overlaps(problem.posture(x), DEEPER)
+    violations = [
+        Violation(f"collision {one.first} {one.second}", -one.depth, -one.allowed, "m", one.depth - one.allowed)
+        for one in found
+    ]
+    return tuple(sorted(violations, key=lambda violation: -violation.excess))
 
 
 def find_conflict(
