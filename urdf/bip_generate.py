@@ -137,7 +137,7 @@ TRUNK_HEIGHT = 0.660
 
 MIDDLE_SHAPES: dict[str, tuple[Shape, ...]] = {
     "pelvis": (
-        box(0.12, 0.26, 0.10, (-0.06, 0.0, 0.03), "aluminium"),
+        box(0.12, 0.26, 0.08, (-0.06, 0.0, 0.04), "aluminium"),
         cylinder(0.05, 0.09, (0.0, 0.0, 0.09), "black"),
     ),
     "lumbar_lever": (cylinder(0.035, 0.06, (0.0, 0.0, -0.01), "aluminium"),),
