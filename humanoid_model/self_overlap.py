@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
+from humanoid_model.description import Shape
 from humanoid_model.robot import Robot
 
 #: Share of its hull that a convex mesh fills.
@@ -78,7 +80,13 @@ class SelfOverlap:
         self._data, self._placed = robot.model.createData(), self._geometry.createData()
         objects = list(self._geometry.geometryObjects)
         self.names = tuple(item.name for item in objects)
-        self._solids = [_Solid(item.geometry) for item in objects]
+        frames = [item.parentFrame for item in objects]
+        self._links = [robot.model.frames[frame].name if frame < robot.model.nframes else "" for frame in frames]
+        numbers: Counter[str] = Counter()
+        self._solids = []
+        for item, link in zip(objects, self._links, strict=True):
+            self._solids.append(_Solid(item.geometry, robot.description.links[link].collisions[numbers[link]].shape))
+            numbers[link] += 1
         near: list[tuple[int, int]] = []
         self.pairs: list[tuple[int, int]] = []
         for pair, joints in self._candidates():
@@ -112,8 +120,7 @@ class SelfOverlap:
         """Pairs of shapes that aren't next to each other, and how many joints are between them."""
         robot, objects = self._robot, list(self._geometry.geometryObjects)
         parents, shaped = robot.model.parents, {item.parentJoint for item in objects}
-        frames = [item.parentFrame for item in objects]
-        links = [robot.model.frames[frame].name if frame < robot.model.nframes else "" for frame in frames]
+        links = self._links
         disabled = {frozenset(pair) for pair in robot.disabled_collisions}
 
         def inward(joint: int) -> int:
@@ -188,11 +195,11 @@ class _Solid:
         radius: of that ball [m].
     """
 
-    def __init__(self, geometry: coal.CollisionGeometry) -> None:
-        self._mesh = geometry if isinstance(geometry, coal.BVHModelBase) else None
+    def __init__(self, geometry: coal.CollisionGeometry, described: Shape) -> None:
+        self._described = described
         self.shape = self.hull = geometry
         self.convex = True
-        if self._mesh is not None:
+        if isinstance(geometry, coal.BVHModelBase):
             vertices = np.array(geometry.vertices(), dtype=float).reshape(-1, 3)
             rows = [geometry.tri_indices(k) for k in range(geometry.num_tris)]
             self._corners = vertices[np.array([[row[0], row[1], row[2]] for row in rows], dtype=np.int64)]
@@ -204,14 +211,13 @@ class _Solid:
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
-        """(n, 3) of a mesh's surface, a centimetre apart at most [m]; none of a primitive's."""
-        if self._mesh is None:
-            return np.zeros((0, 3))
+        """(n, 3) of the surface, a centimetre apart at most [m]."""
         import trimesh  # slow to import, and most robots' shapes are convex
 
-        corners = self._corners.reshape(-1, 3)
-        faces = np.arange(len(corners)).reshape(-1, 3)
-        spread, _ = trimesh.remesh.subdivide_to_size(corners, faces, _SPACING, max_iter=20)
+        from humanoid_model.shape_triangles import triangles
+
+        drawn = triangles(self._described)
+        spread, _ = trimesh.remesh.subdivide_to_size(drawn.vertices, drawn.faces, _SPACING, max_iter=20)
         _, first = np.unique(np.floor(spread / _SPACING), axis=0, return_index=True)
         return np.asarray(spread[first])
 
