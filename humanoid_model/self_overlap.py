@@ -152,6 +152,8 @@ class SelfOverlap:
         self, q: NDArray[np.float64], pairs: list[tuple[int, int]], rough: bool = False
     ) -> Iterator[tuple[tuple[int, int], float]]:
         """Those of some pairs that are in each other, and how deep [m]; roughly, crossed meshes by the least."""
+        if not pairs:
+            return
         pin.updateGeometryPlacements(self._robot.model, self._data, self._geometry, self._placed, q)
         placed = [(M.rotation, M.translation) for M in self._placed.oMg]
         middles = np.array([R @ solid.middle + p for solid, (R, p) in zip(self._solids, placed, strict=True)])

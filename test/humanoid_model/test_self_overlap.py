@@ -91,6 +91,11 @@ def test_a_mesh_that_is_not_convex_is_no_more_than_it_is(tmp_path, mirrored):
     assert 0.005 < deep[("trunk/0", "hand/0")] <= 0.01 + 1e-6
 
 
+def test_a_robot_without_shapes_has_none_in_each_other():
+    robot = load_robot("robot_2r_a")
+    assert not SelfOverlap(robot).overlaps(robot.default_posture)
+
+
 @pytest.mark.parametrize("name", ["hrp2", "bip", "g1"])
 def test_own_postures_of_these_robots_need_no_allowance(name):
     try:
