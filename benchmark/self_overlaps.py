@@ -59,11 +59,11 @@ def main() -> None:
             print(f"{name:6s} {error}")
             continue
         if name in HANDS:
-            show(robot, "reaching", arguments.count, reached(robot, arguments.count, arguments.seed))
-        show(robot, "plans", arguments.plans, planned(name, arguments.plans, arguments.seed))
+            show(name, robot, "reaching", arguments.count, reached(robot, HANDS[name], arguments.count, arguments.seed))
+        show(name, robot, "plans", arguments.plans, planned(name, arguments.plans, arguments.seed))
 
 
-def show(robot: Robot, kind: str, asked: int, found: Iterator[list[NDArray[np.float64]]]) -> None:
+def show(name: str, robot: Robot, kind: str, asked: int, found: Iterator[list[NDArray[np.float64]]]) -> None:
     """Print the row of a kind: each item of ``found`` is one answer, its postures."""
     began = time.process_time()
     answers = [postures for postures in found if postures]
@@ -75,21 +75,21 @@ def show(robot: Robot, kind: str, asked: int, found: Iterator[list[NDArray[np.fl
     pair = "-" if worst is None else f"{worst.first} {worst.second}, allowed {1e3 * worst.allowed:.1f}"
     deep = 0.0 if worst is None else 1e3 * worst.depth
     print(
-        f"{robot.name:6s} {kind:9s} {f'{len(answers)} of {asked}':>9s} {len(told):9d} {sum(map(bool, told)):7d} "
+        f"{name:6s} {kind:9s} {f'{len(answers)} of {asked}':>9s} {len(told):9d} {sum(map(bool, told)):7d} "
         f"{deep:6.1f} {spent:6.1f}  {pair}",
         flush=True,
     )
 
 
-def reached(robot: Robot, count: int, seed: int) -> Iterator[list[NDArray[np.float64]]]:
-    """Yield postures on both feet, the left hand at random places about the chest; none where none was found."""
+def reached(robot: Robot, hand: str, count: int, seed: int) -> Iterator[list[NDArray[np.float64]]]:
+    """Yield postures on both feet, a hand at random places about the chest; none where none was found."""
     scene, kinematics, random = load_scene("stand"), RobotKinematics(robot), np.random.default_rng(seed)
     q = robot.postures["half_sitting" if "half_sitting" in robot.postures else "standing"]
     model, stance = CollisionModel(robot, scene), standing(robot, scene, q)
     middle = robot.placement_base(q).translation + np.array([0.1, 0.0, 0.25])
     for _ in range(count):
         place = middle + ASIDE * random.uniform(-1.0, 1.0, 3)
-        task = point_at(kinematics, HANDS[robot.name], [0.0, 0.0, 0.0], place, 0.01)
+        task = point_at(kinematics, hand, [0.0, 0.0, 0.0], place, 0.01)
         answer = generate_posture(
             robot, stance, initial=q, scene=scene, tasks=[task], collisions=model, explain=False, restarts=2,
             options=SolverOptions(time_limit=10.0),
