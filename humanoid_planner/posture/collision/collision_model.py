@@ -171,7 +171,11 @@ class CollisionModel:
         pairs = without_contacts(
             self.robot, self.volumes, self._pairs, stance, robot_name=name, bearing=self._bearing
         )
-        if not len(pairs):
+        # Who lets volumes overlap, or holds the robot on itself, has shapes in each other on purpose.
+        on_itself = any(contact.surface.body.removeprefix(f"{name}/") in self._links for contact in stance.contacts)
+        meant = on_itself or min([margin, *(rule.margin for rule in rules)]) < 0.0
+        itself = None if meant else self_overlap(self.robot)
+        if not len(pairs) and (itself is None or not itself.pairs):
             return None
         ruled = pair_margins(self.volumes, pairs, np.nan, rules)
         margins = np.where(np.isnan(ruled), np.minimum(margin, self._left[tuple(pairs.T)]), ruled)
@@ -181,13 +185,9 @@ class CollisionModel:
         margins[beside & ~own] = -self._r
         # The shape of a scene's volume comes as many places after it.
         pairs[beside & ~own, 1] += len(self._around)
-        # Who lets volumes overlap, or holds the robot on itself, has shapes in each other on purpose.
-        on_itself = any(contact.surface.body.removeprefix(f"{name}/") in self._links for contact in stance.contacts)
-        meant = on_itself or min([margin, *(rule.margin for rule in rules)]) < 0.0
-        itself = None if meant else self_overlap(self.robot)
         if self._make is not None:
             return CollisionTask(self._make(self._distances.volumes, pairs), margins, itself)
-        distances = self._distances.with_pairs(pairs, cutoff=max(margins.max(), 0.0) + _AROUND)
+        distances = self._distances.with_pairs(pairs, cutoff=margins.max(initial=0.0) + _AROUND)
         return CollisionTask(distances, margins, itself)
 
     def _beside_contacts(self, pairs: NDArray[np.int64], stance: Stance, name: str) -> NDArray[np.bool_]:

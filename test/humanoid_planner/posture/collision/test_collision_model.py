@@ -24,6 +24,7 @@ from humanoid_planner.posture import (
     NearReference,
     PostureProblem,
     PostureRequirements,
+    PostureResult,
     generate_posture,
 )
 from humanoid_planner.posture.collision.collision_store import load_pairs, save_pairs, store_path
@@ -356,3 +357,38 @@ def test_talos_reaches_clear_of_itself() -> None:
         near = NearReference(kinematics, q)
         found += generate_posture(robot, stance, tasks=tasks, criterion=near, collisions=model, explain=False).success
     assert found >= 7
+
+
+SLIDES = """<robot name="slides">
+<link name="trunk"><collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision></link>
+<link name="grain"><collision><origin xyz="0 0 9"/><geometry><sphere radius="0.001"/></geometry></collision></link>
+<link name="hand"><collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
+<joint name="x" type="prismatic"><parent link="trunk"/><child link="grain"/><axis xyz="1 0 0"/>
+  <limit lower="-0.5" upper="0.5" effort="9" velocity="1"/></joint>
+<joint name="y" type="prismatic"><parent link="grain"/><child link="hand"/><axis xyz="0 1 0"/>
+  <limit lower="-0.5" upper="0.5" effort="9" velocity="1"/></joint></robot>"""
+
+
+def test_what_no_distance_keeps_apart_is_looked_at_where_a_search_ends(tmp_path: Path) -> None:
+    """Volumes that are in each other at rest, two joints apart, are left to none: the shapes themselves aren't."""
+    (tmp_path / "slides.urdf").write_text(SLIDES, encoding="utf-8")
+    (tmp_path / "slides.yaml").write_text("floating_base: false\npostures: {rest: {x: 0.155}}\n", encoding="utf-8")
+    robot = load_robot(tmp_path / "slides.urdf", floating_base=False)
+    kinematics, rest = RobotKinematics(robot), robot.postures["rest"]
+    model = CollisionModel(robot)
+    assert not len(model.self_pairs)
+
+    def at(x: float, margin: float = 0.0) -> PostureResult:
+        task = point_at(kinematics, "hand", [0, 0, 0], [x, 0, 0])
+        return generate_posture(
+            robot, Stance(()), initial=rest, tasks=[task], stability="none", collisions=model, restarts=2,
+            collision_margin=margin,
+        )  # fmt: skip
+
+    # Faces 2 mm apart, and 20 mm in each other.
+    assert at(0.152).success
+    inside = at(0.13)
+    assert not inside.success
+    assert inside.violations[0].constraint == "collision trunk/0 hand/0"
+    assert inside.violations[0].value == pytest.approx(-0.02, abs=1e-4)
+    assert at(0.13, margin=-0.05).success  # asked for
