@@ -114,6 +114,15 @@ def test_a_hand_in_the_body_is_caught(stairs, walk):
     assert found <= {"collision", "balance"}
 
 
+def test_a_thigh_in_the_pelvis_is_caught_by_its_own_shapes(stairs, walk):
+    """A leg that is stretched back goes into the block behind it; none of the robot's own postures does."""
+    q = walk[1][0].copy()
+    q[stairs.robot.index_q("LLEG_JOINT2")] = 0.7
+    verdict = verify_plan(stairs.robot, stairs.scene, [walk[0][0]], [q])
+    told = [violation.what for violation in verdict.violations if violation.kind == "collision"]
+    assert any(what.startswith("WAIST/") and "LLEG_LINK2/" in what for what in told)
+
+
 def test_a_box_in_the_way_is_caught(stairs, walk):
     place = pin.SE3(np.eye(3), walk[1][2][:3])
     bodies = tuple(
