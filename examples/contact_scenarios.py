@@ -49,7 +49,7 @@ SEAT, SEATED = 0.338, 0.075
 #: Margin of the volumes around shapes where a robot squeezes through [m].
 NARROW = 0.004
 #: Postures of a search are solved roughly, as most are thrown away.
-ROUGH = SolverOptions(max_iterations=40, optimality_tolerance=0.1, time_limit=5.0)
+ROUGH = SolverOptions(max_iterations=40, optimality_tolerance=0.1, time_limit=60.0)
 #: What the centre of mass keeps from where balance is lost [m]: 1 cm, and what its region is known to.
 MARGIN = 0.011
 

@@ -24,7 +24,7 @@ from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture import CollisionModel, Criterion, Task
 
 #: What one posture may take. The iterations decide, so that a plan is the same on a busy machine.
-POSTURE = SolverOptions(max_iterations=40, time_limit=5.0)
+POSTURE = SolverOptions(max_iterations=40, time_limit=60.0)
 
 
 @dataclass(frozen=True, eq=False)
