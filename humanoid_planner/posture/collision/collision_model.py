@@ -264,7 +264,7 @@ def _own_overlaps(
         )
         more = f" and {len(overlaps) - 5} more pairs" if len(overlaps) > 5 else ""
         warnings.warn(
-            f"robot '{robot.name}': volumes overlap in its own postures, where no margin is kept: {told}{more}",
+            f"robot '{robot.name}': volumes overlap in its own postures, which leave these less margin: {told}{more}",
             RobotWarning,
             stacklevel=3,
         )
