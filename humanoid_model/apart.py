@@ -13,10 +13,11 @@ import _thread
 import ctypes
 import importlib
 import pickle
+import re
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from types import GenericAlias
 from typing import Any
 
@@ -33,6 +34,8 @@ _RESOLVER = "humanoid_model_apart_address"
 """Symbol by which compiled code asks for an address."""
 _WAITED = "humanoid_model_apart_waited"
 """Symbol by which it knows how long it has waited for addresses."""
+_TEXT = "apart.wanted"
+"""Beginning of the names of constants that say what compiled code asks for."""
 _TYPES = {None: types.none, bool: types.boolean, int: types.int64, float: types.float64}
 
 
@@ -123,7 +126,7 @@ class Apart:
         cell.initializer = zero
         with cgutils.if_unlikely(builder, builder.icmp_unsigned("==", builder.load(cell), zero)):
             wanted = cgutils.make_bytearray(pickle.dumps((self.__module__, self.__qualname__, call.args)))
-            text = cgutils.global_constant(module, module.get_unique_name("apart.wanted"), wanted)
+            text = cgutils.global_constant(module, module.get_unique_name(_TEXT), wanted)
             resolver = ir.FunctionType(integer, [ir.PointerType(byte), integer])
             found = builder.call(
                 cgutils.get_or_insert_function(module, resolver, _RESOLVER),
@@ -164,14 +167,59 @@ class _ApartType(types.Callable, types.Dummy):
 register_default(_ApartType)(models.OpaqueModel)
 
 
+def load_called(kernels: Iterable[Any], without: Collection[Apart] = ()) -> None:
+    """Compile, or load from the cache, all kernels apart that compiled code may come to call, so that no call waits.
+
+    Args:
+        kernels: of numba, or apart, whose compiled code it is.
+        without: neither these are made, nor what they alone call.
+    """
+    dispatchers = [kernel.dispatcher if isinstance(kernel, Apart) else kernel for kernel in kernels]
+    waiting = [compiled.library for dispatcher in dispatchers for compiled in dispatcher.overloads.values()]
+    seen = set()
+    while waiting:
+        for text in set(_wanted(waiting.pop())) - seen:
+            seen.add(text)
+            function, argument_types = _function(text)
+            if function not in without:
+                _addresses[text] = function.address(argument_types)
+                waiting.append(function.dispatcher.overloads[argument_types].library)
+
+
+def _wanted(library: Any) -> list[bytes]:
+    """What the code of a library asks for; numba has its text also where it comes from the cache, for its callers."""
+    constants = [str(own) for own in library._get_module_for_linking().global_variables if own.name.startswith(_TEXT)]
+    return [_ESCAPED.sub(_byte, constant.split(' c"', 1)[1].rsplit('"', 1)[0].encode()) for constant in constants]
+
+
+_ESCAPED = re.compile(rb"\\([0-9A-F]{2}|\\)")
+"""A byte as LLVM writes it where it isn't a plain character."""
+
+
+def _byte(escaped: re.Match[bytes]) -> bytes:
+    return b"\\" if escaped[1] == b"\\" else bytes.fromhex(escaped[1].decode())
+
+
+def _function(text: bytes) -> tuple[Apart, tuple[Any, ...]]:
+    """Return the kernel that a text stands for, and its types of arguments."""
+    module, name, argument_types = pickle.loads(text)
+    return getattr(importlib.import_module(module), name), argument_types
+
+
+_addresses: dict[bytes, int] = {}
+"""Addresses that are known, by the text that asks for them."""
+
+
 @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
 def _resolve(text: int, size: int) -> int:
     """Return address of the kernel that compiled code asks for, 0 after an error, which is printed."""
     begun = time.monotonic_ns()
     try:
-        module, name, argument_types = pickle.loads(ctypes.string_at(text, size))
-        function: Apart = getattr(importlib.import_module(module), name)
-        return function.address(argument_types)
+        wanted = ctypes.string_at(text, size)
+        if wanted not in _addresses:
+            function, argument_types = _function(wanted)
+            _addresses[wanted] = function.address(argument_types)
+        return _addresses[wanted]
     except KeyboardInterrupt:
         _thread.interrupt_main()
     except Exception:

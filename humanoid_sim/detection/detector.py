@@ -83,6 +83,7 @@ class ContactDetector:
         slot_count: values in ``points.slots`` are below it; it can grow in :meth:`detect`.
         compiled: whether :func:`~humanoid_sim.detection.detection_record.recorded_contacts` finds all contacts.
         overlaps: pairs of bodies whose method is 'boolean' and that overlap.
+        has_pairs: whether any two shapes can touch, besides half-spaces.
         contact_times: by pair of bodies whose method is 'continuous', time until they touch for the first time if they
             move on as they do now [s]; pairs that don't touch within two steps are not in it.
     """
@@ -143,7 +144,7 @@ class ContactDetector:
         self._special_pairs: dict[int, SpecialPair] = {}
         self._special_planes = self._find_special_planes(planes)
         with_shapes = np.unique(self._owner[self._shapes.body])
-        self._has_pairs = (
+        self.has_pairs = (
             bool(self._special_planes) or len(with_shapes) > 1 or bool(self._shapes.links.any())
         )
         own = self._backend == "compiled"
@@ -276,7 +277,7 @@ class ContactDetector:
     def record(self) -> DetectionRecord:
         """Return the arrays of the compiled detection, which writes into :attr:`points`; good until something grows."""
         if self._record is None or self.points is not self._recorded:
-            numbers = np.array([self._most_blocks, self._first_pair_slot, self._has_pairs], dtype=np.int64)
+            numbers = np.array([self._most_blocks, self._first_pair_slot, self.has_pairs], dtype=np.int64)
             room = DetectionRoom(
                 *self._placed, self._order, self._candidates, self._found, self._near, self._special,
                 self._block_keys, self._blocks, self._used, numbers,

@@ -6,11 +6,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.apart import Apart, load_called
 from humanoid_model.arrays import Array
+from humanoid_sim.contact.scalar_active_set import scalar_active_set
+from humanoid_sim.detection.world_contacts import world_contacts
 from humanoid_sim.errors import SimulationError
+from humanoid_sim.stepping.by_bodies import solve_by_bodies
 from humanoid_sim.stepping.held_response import VANISHED, HeldConstraints, HeldResponses, held_responses
+from humanoid_sim.stepping.operators import closure_forces, eliminate_closures
 from humanoid_sim.stepping.roll import RollControls, RollRecord, roll
-from humanoid_sim.stepping.run_steps import DONE, NO_DETECTION_ROOM
+from humanoid_sim.stepping.run_steps import DONE, NO_DETECTION_ROOM, run_steps
+from humanoid_sim.stepping.second_order import fly
 from humanoid_sim.stepping.staged import StagedStepping
 from humanoid_sim.stepping.stepping import Advance
 
@@ -43,6 +49,25 @@ class CompiledStepping(StagedStepping):
         self.contact_count = stepper.contact_count
         self.profile.skip()
         return Advance(state.q_new.copy(), state.v_new.copy(), begin_q, begin_v, steps)
+
+    def warm_up(self) -> None:
+        """See :meth:`Stepping.warm_up`."""
+        if self.impact_stage is not None:
+            super().warm_up()
+            return
+        flies, touches = self.stepper.flight.bodies.size > 0, self.detector.has_pairs
+        left_out: list[Apart] = []
+        if not touches:
+            left_out.append(world_contacts)
+        if not flies:
+            left_out.append(fly)
+        if not (flies or touches):  # one body on half-spaces has less contact points than make a group too large
+            left_out.append(solve_by_bodies)
+        if self.stepper.closures.joint_a.size == 0:
+            left_out += [eliminate_closures, closure_forces]
+        if not self.settings.newton:
+            left_out.append(scalar_active_set)
+        load_called([run_steps], left_out)
 
     @property
     def rolls(self) -> bool:

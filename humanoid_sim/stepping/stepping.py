@@ -171,6 +171,9 @@ class Stepping(ABC):
             SimulationError: the first step can't be made, and nothing has changed.
         """
 
+    def warm_up(self) -> None:
+        """Compile or load what later steps may need besides what the first one did; an integrator's is left to it."""
+
     @property
     def rolls(self) -> bool:
         """Whether many steps that follow controls can be made in one compiled call."""
