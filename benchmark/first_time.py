@@ -89,12 +89,11 @@ def main() -> None:
         for warm in ("", "warm"):
             done = subprocess.run([sys.executable, __file__, title, warm], stdout=subprocess.PIPE, check=True)
             own = json.loads(done.stdout)
-            print(
-                f"{title if not warm else '  after warm_up()':26} {1e3 * own['warm_up']:8.0f} {1e6 * own['median']:8.0f} "
-                f"{1e6 * own['longest']:8.0f} {own['longest'] / own['median']:6.1f} {1e6 * own['again']:8.0f} "
-                f"{own['again'] / own['median']:6.1f} {own['loaded']:7.0f} {own['over']:5.0f}",
-                flush=True,
-            )
+            median = own["median"]
+            row = f"{'  after warm_up()' if warm else title:26} {1e3 * own['warm_up']:8.0f} {1e6 * median:8.0f}"
+            for key in ("longest", "again"):
+                row += f" {1e6 * own[key]:8.0f} {own[key] / median:6.1f}"
+            print(f"{row} {own['loaded']:7.0f} {own['over']:5.0f}", flush=True)
 
 
 if __name__ == "__main__":

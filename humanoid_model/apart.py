@@ -167,6 +167,17 @@ class _ApartType(types.Callable, types.Dummy):
 register_default(_ApartType)(models.OpaqueModel)
 
 
+def load(kernel: Any, *arguments: Any) -> None:
+    """Compile a kernel, or load it from the cache, for arguments of these types; it doesn't run.
+
+    Args:
+        kernel: of numba, or apart.
+        arguments: as it is called, those with defaults too.
+    """
+    dispatcher = kernel.dispatcher if isinstance(kernel, Apart) else kernel
+    dispatcher.compile(tuple(map(typeof, arguments)))
+
+
 def load_called(kernels: Iterable[Any], without: Collection[Apart] = ()) -> None:
     """Compile, or load from the cache, all kernels apart that compiled code may come to call, so that no call waits.
 
@@ -176,7 +187,7 @@ def load_called(kernels: Iterable[Any], without: Collection[Apart] = ()) -> None
     """
     dispatchers = [kernel.dispatcher if isinstance(kernel, Apart) else kernel for kernel in kernels]
     waiting = [compiled.library for dispatcher in dispatchers for compiled in dispatcher.overloads.values()]
-    seen = set()
+    seen: set[bytes] = set()
     while waiting:
         for text in set(_wanted(waiting.pop())) - seen:
             seen.add(text)
@@ -187,7 +198,7 @@ def load_called(kernels: Iterable[Any], without: Collection[Apart] = ()) -> None
 
 
 def _wanted(library: Any) -> list[bytes]:
-    """What the code of a library asks for; numba has its text also where it comes from the cache, for its callers."""
+    """Return what the code of a library asks for; numba has its text, for callers, also where it was in the cache."""
     constants = [str(own) for own in library._get_module_for_linking().global_variables if own.name.startswith(_TEXT)]
     return [_ESCAPED.sub(_byte, constant.split(' c"', 1)[1].rsplit('"', 1)[0].encode()) for constant in constants]
 

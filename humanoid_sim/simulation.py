@@ -75,7 +75,7 @@ class Simulation(Readings):
         groups: bool = True,
         **options: Unpack[OptionValues],
     ) -> None:
-        """Set a simulation up, what its first step needs compiled; what others need is compiled when one does, or by :meth:`warm_up`.
+        """Set a simulation up, with the code of its first step; that of others comes when needed or by :meth:`warm_up`.
 
         Args:
             scene: a scene, the name of one that comes with the stack, or a path.

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.apart import load, load_called
 from humanoid_model.description import Box, HalfSpace, Shape
 from humanoid_model.errors import InputError
 from humanoid_model.scene import CONTACT_METHODS
@@ -40,7 +41,7 @@ from humanoid_sim.detection.placed_shapes import AttachedShapes, JointMotion, Pl
 from humanoid_sim.detection.self_collision import find_self_collision
 from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
 from humanoid_sim.detection.solids import solids_of
-from humanoid_sim.detection.special_pair import PairContact, SpecialPair
+from humanoid_sim.detection.special_pair import PairContact, SpecialPair, warm_up_pairs
 from humanoid_sim.detection.triangle_mesh import TriangleMesh, bounding_tree
 from humanoid_sim.detection.world_contacts import (
     BLOCK,
@@ -52,6 +53,7 @@ from humanoid_sim.detection.world_contacts import (
     keep_blocks,
     slot_block,
     spread_slots,
+    world_contacts,
 )
 from humanoid_sim.world.world import World, WorldBody
 
@@ -240,6 +242,15 @@ class ContactDetector:
         self._used = np.zeros(2, dtype=np.int64)
         self.slot_count = self._first_pair_slot + self._most_blocks * BLOCK
         self._record = None
+
+    def warm_up(self) -> None:
+        """Compile or load what contacts that may come need."""
+        load_called([recorded_contacts], () if self.has_pairs else (world_contacts,))
+        if not self.compiled:
+            pose = Pose(np.eye(3), np.zeros(3))
+            load(mesh_contact, self._table, 0, 0, pose, pose, 0.0, self._mesh_room)
+            load_called([mesh_contact])
+            warm_up_pairs(self._backend)
 
     # Every step --------------------------------------------------------------------------------------------
 

@@ -9,6 +9,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.apart import load_called
+from humanoid_model.description import Box
 from humanoid_sim.detection.backends import BACKENDS, CoalDistance
 from humanoid_sim.detection.continuous import ShapeMotion, time_of_contact
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
@@ -16,8 +18,10 @@ from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS, VERTIC
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.mesh_pair import MeshPair, distinct_points
 from humanoid_sim.detection.pair_records import MeshPoints, Nearest, PatchPoints, Pose
+from humanoid_sim.detection.patch_reduction import reduce_patch
 from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
 from humanoid_sim.detection.surface import surface_mesh
+from humanoid_sim.detection.triangle_intersection import mesh_intersection
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
 
 POINTS = MAX_POINTS
@@ -165,6 +169,21 @@ class SpecialPair:
             sides.append((points - then.p) @ then.R @ now.R.T + now.p)
         gaps = (sides[0] - sides[1]) @ contact.normal
         return PairContact(contact.normal, 0.5 * (sides[0] + sides[1]), gaps, contact.features)
+
+
+def warm_up_pairs(backend: str = BACKENDS[0]) -> None:
+    """Compile or load what pairs need: they are asked about two boxes in each other, also as meshes.
+
+    Args:
+        backend: one of :data:`~humanoid_sim.detection.backends.BACKENDS`.
+    """
+    box, rest = Box(np.ones(3)), np.zeros(3)
+    first, second = (ShapeMotion(np.eye(3), place, place, rest, rest) for place in (rest, np.full(3, 0.6)))
+    for solid in (box, surface_mesh(box)) if backend == "compiled" else (box,):
+        pair = SpecialPair(solid, box, backend)
+        pair.patch(first, second, 0.0)
+        pair.penetration(first, second)
+    load_called([convex_distance, contact_patch, mesh_contact, mesh_intersection, reduce_patch])
 
 
 def first_contact_time(

@@ -55,6 +55,7 @@ class CompiledStepping(StagedStepping):
         if self.impact_stage is not None:
             super().warm_up()
             return
+        self.detector.warm_up()
         flies, touches = self.stepper.flight.bodies.size > 0, self.detector.has_pairs
         left_out: list[Apart] = []
         if not touches:

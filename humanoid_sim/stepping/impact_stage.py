@@ -17,12 +17,14 @@ from typing import cast
 
 import numpy as np
 
+from humanoid_model.apart import load, load_called
 from humanoid_model.arrays import Array
 from humanoid_sim.contact.block_nsgs import CONTACT, UNILATERAL, BlockProblem, block_nsgs
 from humanoid_sim.contact.impact import solve_impact
 from humanoid_sim.contact.lemke import LcpStatus
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.state.impacts import Impacts
+from humanoid_sim.stepping import stages
 from humanoid_sim.stepping.impact_rows import (
     add_impulses,
     anything_strikes,
@@ -65,6 +67,23 @@ class ImpactStage:
         self.thrusts: Array = np.zeros(nv)
         self._no_wrenches, self._no_efforts = np.zeros((njoints, 6)), np.zeros(nv)
         self.forget()
+
+    def warm_up(self, stepper: Stepper) -> None:
+        """Compile or load what impacts need."""
+        step, dt, speed = stepper.arrays, stepper.settings.dt, self._impact_speed
+        rows, v, W = ConstraintRows.of_size(1), np.full(1, -1.0), np.ones((1, 1))
+        load(stages.room, step, 0, dt)
+        load(stages.constrain, step, 0, dt)
+        load(build_bare_inertia, step, self._no_efforts, self._no_wrenches)
+        load(take_rows, step, 0, 0, dt, speed, rows, np.zeros(1, dtype=np.int64), v, v, v)
+        load(impact_operator, step, rows, 1)
+        load(add_impulses, rows, v, self.wrenches, self.thrusts)
+        load(change_velocity, step, self.wrenches, self.thrusts)
+        load(eliminate_closures, W, v, 0)
+        load(closure_forces, W, v, 0, v)
+        solve_impact(W, v, np.zeros(1), allowed=np.zeros(1))
+        _sweep(W, v)
+        load_called([build_bare_inertia, take_rows, impact_operator, change_velocity, block_nsgs])
 
     def forget(self) -> None:
         """There was no last step."""

@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from humanoid_model.apart import load_called
 from humanoid_model.arrays import Array
+from humanoid_sim.contact.block_nsgs import UNILATERAL, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.problem import ContactProblem
 from humanoid_sim.contact.solve import SolverKernel, find_solver, solve_in_time
+from humanoid_sim.stepping import stages
+from humanoid_sim.stepping.gather_wrenches import gather_wrenches
 from humanoid_sim.stepping.impact_stage import ImpactStage
+from humanoid_sim.stepping.second_order import fly
+from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
 from humanoid_sim.stepping.stepping import Advance, Stepping, SteppingState, StepSetup
 from humanoid_sim.world.world import World
 
@@ -25,6 +31,11 @@ if TYPE_CHECKING:
 
 COMPILED_SOLVERS: tuple[SolverKernel, ...] = (nsgs, nsgs_newton)
 """Contact solvers that the compiled step knows itself."""
+_STAGES = (
+    stages.move, gather_wrenches, stages.free_motion, fly, stages.pose_problems, solve_all, correction_forces,
+    stages.respond, stages.finish, stages.advance,
+)  # fmt: skip
+"""What a step calls from here, and what calls others apart."""
 
 
 class StagedStepping(Stepping):
@@ -81,6 +92,15 @@ class StagedStepping(Stepping):
             return Advance(q, v, q, v, 0, self._failure(wrong, q, v, step_count))
         self._take_step(m, step_count)
         return Advance(stepper.state.q_new.copy(), stepper.state.v_new.copy(), q, v, 1)
+
+    def warm_up(self) -> None:
+        """See :meth:`Stepping.warm_up`."""
+        super().warm_up()
+        if self.impact_stage is not None:
+            self.impact_stage.warm_up(self.stepper)
+        if self._solve not in COMPILED_SOLVERS:
+            _warm_up_solver(self._solve)
+        load_called(_STAGES)
 
     def _finish_step(self, m: int) -> int:
         """All stages after detection.
@@ -167,6 +187,17 @@ class StagedStepping(Stepping):
         super().restore(state)
         if self._soles is not None:
             self._soles.contacts.restore(state.soles)
+
+
+def _warm_up_solver(solve: SolverKernel) -> None:
+    """Compile or load what a solver for contacts alone takes turns with, by solving for one contact and one limit."""
+    W, free, f, v, residuals = np.eye(3), np.array([-1.0, 0.0, 0.0]), np.zeros(3), np.zeros(3), np.zeros(5)
+    solve(W, free, np.ones(1), f, 1e-6, 100, v, residuals)
+    kinds, parameters, parents = np.array([UNILATERAL]), np.zeros(1), np.zeros(1, dtype=np.int64)
+    problem = BlockProblem(np.ones((1, 1)), free[:1], np.array([0, 1]), kinds, parameters, parents)
+    block_nsgs(problem, f[:1], 1e-6, 100, v[:1], residuals, np.inf)
+    block_natural_map(np.ones(1), free[:1], problem.starts, kinds, parameters, parents, f[:1], v[:1])
+    load_called([block_nsgs])
 
 
 def _make_soles(world: World) -> SoleStage | None:

@@ -63,6 +63,9 @@ _MAX_OPERATOR_SIZE = 200_000_000
 _LARGEST_OPERATOR = 450
 """Rows up to which a group of contacts alone has a dense operator, and Newton's method: a system of 450 rows takes some
 milliseconds, and the time grows with the cube."""
+_FIRST_ROWS, _FIRST_BODIES = 240, 48
+"""Room for constraints, and for bodies of a tree that they act on, to begin with: enough for a humanoid that lies, so
+that no step waits for more. Memory that isn't used is only reserved."""
 _ALTERNATIONS = 200
 """A solver for contacts alone takes turns with the other constraints at most so many times."""
 
@@ -143,9 +146,17 @@ class Stepper:
         own = settings.newton and self._pinocchio is None
         most = (_LARGEST_OPERATOR, 1) if own else (_MAX_OPERATOR_SIZE, _MAX_OPERATOR_SIZE)
         self._largest = np.array(most, dtype=np.int64)
-        self._rows, self.blocks = ConstraintRows.of_size(48), BlockArrays.of_size(16, 48)
-        self.groups = self._groups(48 * 48, 16, 8)
-        self.use_points(points, slots)
+        self._rows = ConstraintRows.of_size(_FIRST_ROWS)
+        self.blocks = BlockArrays.of_size(_FIRST_ROWS // 3, _FIRST_ROWS)
+        room = min(int(np.bincount(self.model.trees[1:]).max(initial=0)), _FIRST_BODIES)
+        self.groups = self._groups(_FIRST_ROWS**2, room**2, 2 * room)
+        self._take_points(points, slots)
+        self._step: Step = make_step(
+            model=self.model, motion=self.motion, middle=self._middle, articulated=self.articulated, state=self.state,
+            joints=self.joints, rows=self._rows, blocks=self.blocks, groups=self.groups, memory=self.memory,
+            closures=self.closures, points=self.points, pairs=self._pairs, pushes=self.pushes, flight=self.flight,
+            locks=self.locks, clock=self.clock,
+        )  # fmt: skip
 
     def _groups(self, entries: int, omega: int, reach: int) -> GroupArrays:
         """Return groups with so much room for operators, none of which is in use."""
@@ -168,6 +179,10 @@ class Stepper:
 
     def use_points(self, points: ContactPoints, slots: int) -> None:
         """Take the contact points from these arrays from now on; their slots are below ``slots``."""
+        self._take_points(points, slots)
+        self._step = self._step.with_fields(points=self.points, memory=self.memory)
+
+    def _take_points(self, points: ContactPoints, slots: int) -> None:
         capacity = len(points.gaps)
         if slots > len(self.memory.contacts):
             grown = MemoryArrays.of_size(2 * slots, self._nv)
@@ -180,15 +195,6 @@ class Stepper:
         self.points = PointArrays(
             **given, frames=np.zeros((capacity, 3, 3)), forces=np.zeros((capacity, 3)),
             torques=np.zeros((capacity, 3)), velocities=np.zeros((capacity, 3)),
-        )  # fmt: skip
-        self._make()
-
-    def _make(self) -> None:
-        self._step: Step = make_step(
-            model=self.model, motion=self.motion, middle=self._middle, articulated=self.articulated, state=self.state,
-            joints=self.joints, rows=self._rows, blocks=self.blocks, groups=self.groups, memory=self.memory,
-            closures=self.closures, points=self.points, pairs=self._pairs, pushes=self.pushes, flight=self.flight,
-            locks=self.locks, clock=self.clock,
         )  # fmt: skip
 
     @property
@@ -257,7 +263,7 @@ class Stepper:
         self.pushes = PushArrays.of_size(2 * len(old.joints))
         for own, before in zip(self.pushes, old, strict=True):
             own[: len(before)] = before
-        self._make()
+        self._step = self._step.with_fields(pushes=self.pushes)
         return self.pushes
 
     # -- stages one by one ---------------------------------------------------------------------
@@ -291,7 +297,7 @@ class Stepper:
         omega = max(2 * int(counts[4]), len(self.groups.omega))
         reach = max(4 * int(sizes.max()), len(self.groups.reach))
         self.groups = self.groups._replace(omega=np.zeros((omega, 6, 6)), reach=np.zeros((reach, 6, 6)))
-        self._make()
+        self._step = self._step.with_fields(groups=self.groups)
 
     def _grow(self) -> None:
         _, blocks, rows, entries, _ = (int(count) for count in self.groups.counts)
@@ -304,7 +310,7 @@ class Stepper:
             self._rows, self.blocks = ConstraintRows.of_size(2 * rows), BlockArrays.of_size(2 * blocks, 2 * rows)
         if entries > self.groups.W.size:
             self.groups = self.groups._replace(W=np.zeros(min(2 * entries, _MAX_OPERATOR_SIZE)))
-        self._make()
+        self._step = self._step.with_fields(rows=self._rows, blocks=self.blocks, groups=self.groups)
 
     def free_motion(self) -> None:
         """Velocity without constraint forces."""
@@ -521,7 +527,7 @@ class Stepper:
         if len(diagonal) > self.blocks.forces.size or len(built) > self.blocks.kinds.size:
             self._rows = ConstraintRows.of_size(2 * len(diagonal))
             self.blocks = BlockArrays.of_size(2 * len(built), 2 * len(diagonal))
-            self._make()
+            self._step = self._step.with_fields(rows=self._rows, blocks=self.blocks)
         self.blocks.diagonal[: len(diagonal)] = diagonal
         self.blocks.built[:] = -1
         self.blocks.built[: len(built)] = built

@@ -172,7 +172,8 @@ class Stepping(ABC):
         """
 
     def warm_up(self) -> None:
-        """Compile or load what later steps may need besides what the first one did; an integrator's is left to it."""
+        """Compile or load what later steps may need besides what the first one did."""
+        self.detector.warm_up()
 
     @property
     def rolls(self) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -24,6 +24,10 @@ from numba.core import cgutils
 from numba.core.datamodel import models, register_default
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, unbox
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class BorrowedType(types.Type):
@@ -60,19 +64,41 @@ class BorrowedRecord:
         Raises:
             TypeError: a field is not of the type that the record has there.
         """
-        words: list[int] = []
-        for name, wanted in kind.fields.items():
-            given = numba.typeof(records[name])
-            if given != wanted:
-                raise TypeError(f"'{name}' is {given}, not {wanted}")
-            for value in records[name]:
-                if isinstance(value, np.ndarray):  # owner, parent, sizes, address, shape, strides
-                    words += [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
-                else:
-                    words.append(int(value))
+        self._write(kind, {name: _words(name, records[name], wanted) for name, wanted in kind.fields.items()})
+
+    def _write(self, kind: BorrowedType, words: Mapping[str, NDArray[np.int64]]) -> None:
         self._numba_type_ = kind
-        self._words = np.array(words, dtype=np.int64)
+        self._of_fields = words
+        self._words = np.concatenate(list(words.values()))
         self.address = self._words.ctypes.data
+
+    def with_fields(self, **records: tuple[Any, ...]) -> Self:
+        """Return another record with some fields replaced; looking at all types anew would take a millisecond.
+
+        Args:
+            records: these fields by name, which are shared, not copied.
+
+        Raises:
+            TypeError: a field is not of the type that the record has there.
+        """
+        twin = object.__new__(type(self))
+        fields = self._numba_type_.fields
+        changed = {name: _words(name, record, fields[name]) for name, record in records.items()}
+        twin._write(self._numba_type_, {**self._of_fields, **changed})
+        return twin
+
+
+def _words(name: str, record: tuple[Any, ...], wanted: Any) -> NDArray[np.int64]:
+    given = numba.typeof(record)
+    if given != wanted:
+        raise TypeError(f"'{name}' is {given}, not {wanted}")
+    words: list[int] = []
+    for value in record:
+        if isinstance(value, np.ndarray):  # owner, parent, sizes, address, shape, strides
+            words += [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
+        else:
+            words.append(int(value))
+    return np.array(words, dtype=np.int64)
 
 
 @unbox(BorrowedType)
