@@ -116,8 +116,6 @@ def play_through_bridge(stack: HumanoidStack, motion: WholeBodyTrajectory) -> Pl
         motion: to play.
     """
     message, robot = whole_body_message(motion, "world"), stack.robot
-    # Whatever kernels the motion needs are compiled now: a simulator that compiles stands still, and the bridge holds.
-    print(f"rehearsed by the simulator's own controllers: {stack.play(message).message or 'done'}")
     check_alone(stack)
     stack.stand(message)
     stand_still(stack)

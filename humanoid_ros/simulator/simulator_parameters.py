@@ -171,6 +171,7 @@ def new_simulation(node: Node, scene: Scene) -> Simulation:
             time_step if time_step > 0.0 else None,
             **{field.name: getattr(options, field.name) for field in fields(options)},
         )
+    simulation.warm_up()
     for doubt in shapeless_robots(scene):
         node.get_logger().warning(f"{doubt}.")
     return simulation

@@ -95,7 +95,7 @@ def test_no_step_of_a_warm_simulation_loads_compiled_code(simulation: str, durat
         ("heap(3)", 1.0),
         ("heap(4, impacts='separate')", 0.5),
         ("heap(5, detection='coal')", 0.5),
-        ("heap(6, method='lemke')", 0.5),
+        ("heap(6, method='lemke_faceted')", 0.5),
         ("Simulation('haptic_object')", 0.5),
     ],
 )
