@@ -18,7 +18,7 @@ from humanoid_sim import Simulation
 
 def test_the_nodes_simulations_are_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     warm: list[Simulation] = []
-    monkeypatch.setattr(Simulation, "warm_up", warm.append)
+    monkeypatch.setattr(Simulation, "warm_up", lambda self: warm.append(self))
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=claim_domain())
     node = Node("simulator", context=context)
