@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.task import Future
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, TimeReference
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -82,8 +82,13 @@ class ControllerOutput(ABC):
         """Return why it can't take commands now; empty if it can."""
 
     @abstractmethod
-    def send(self, points: PathPoints) -> None:
-        """Send points of its joints."""
+    def send(self, points: PathPoints, until: float = 0.0) -> None:
+        """Send points of its joints.
+
+        Args:
+            points: of its joints alone.
+            until: when the next ones have to be there [s]; 0: none follow.
+        """
 
     @abstractmethod
     def hold(self, positions: NDArray[np.float64]) -> None:
@@ -209,7 +214,7 @@ class ActionOutput(TrajectoryOutput):
         super().begin()
         self._handle, self._done, self._held = None, False, False
 
-    def send(self, points: PathPoints) -> None:
+    def send(self, points: PathPoints, until: float = 0.0) -> None:
         """Send a goal, which replaces the one before."""
         self._number += 1
         self._handle, self._done, self._held = None, False, False
@@ -262,15 +267,18 @@ class TopicOutput(TrajectoryOutput):
         super().__init__(node, settings, record)
         self._topic = f"{settings.name}/joint_trajectory"
         self._publisher = node.create_publisher(JointTrajectory, self._topic, COMMAND)
+        self._promises = node.create_publisher(TimeReference, "lockstep", COMMAND)
 
     def absent(self) -> str:
         """Return why it can't take commands now; empty if it can."""
         return _unheard(self._publisher.get_subscription_count(), self._topic)
 
-    def send(self, points: PathPoints) -> None:
-        """Send a window."""
+    def send(self, points: PathPoints, until: float = 0.0) -> None:
+        """Send a window, and tell a simulator, which may wait for it, when the next one comes."""
         message = self._message(points)
         self._publisher.publish(message)
+        promise = TimeReference(header=message.header, time_ref=stamp(until), source=self.settings.name)
+        self._promises.publish(promise)
         self._record(self._topic, "trajectory_msgs/msg/JointTrajectory", bytes(serialize_message(message)))
 
     def hold(self, positions: NDArray[np.float64]) -> None:
@@ -284,6 +292,7 @@ class TopicOutput(TrajectoryOutput):
         """Leave its topics."""
         super().destroy()
         self._node.destroy_publisher(self._publisher)
+        self._node.destroy_publisher(self._promises)
 
 
 class SetPointOutput(ControllerOutput):
@@ -302,7 +311,7 @@ class SetPointOutput(ControllerOutput):
         """Return why it can't take commands now; empty if it can."""
         return _unheard(self._publisher.get_subscription_count(), self._topic)
 
-    def send(self, points: PathPoints) -> None:
+    def send(self, points: PathPoints, until: float = 0.0) -> None:
         """Send the first of the points."""
         self.hold(points.positions[0])
 

@@ -447,7 +447,8 @@ class Execution:
             self._lead = self._next_lead(clock)
             self._goals_due = self._goals_due or led
             if Form.WINDOW in self._forms:
-                self._give(Form.WINDOW, self._motion.path.points(self._lead.timing, clock, self._lead.end))
+                points = self._motion.path.points(self._lead.timing, clock, self._lead.end)
+                self._give(Form.WINDOW, points, self._lead.until if self._lead.until < self._timing.end else 0.0)
         if Form.SET_POINT in self._forms and clock >= self._begin:
             soon = clock + 1.0 / self._settings.timing.rate
             self._set_point = soon, self._timing.at(soon).position
@@ -494,10 +495,10 @@ class Execution:
             tail = self._lead.timing if self._led and self._lead is not None else self._timing
             self._give(Form.GOAL, self._motion.path.points(tail, clock, math.inf))
 
-    def _give(self, form: Form, points: PathPoints) -> None:
+    def _give(self, form: Form, points: PathPoints, until: float = 0.0) -> None:
         for key, output in self._outputs.items():
             if output.form is form:
-                output.send(self._of(key, points))
+                output.send(self._of(key, points), until)
 
     def _of(self, key: str, points: PathPoints) -> PathPoints:
         """Return a controller's part of the points; its joints that the path doesn't move stay where they were."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from concurrent.futures import Future as ThreadFuture
 from dataclasses import dataclass, replace
@@ -82,6 +83,8 @@ class JointTrajectoryServer:
 
     Attributes:
         controller: the controller; only the simulation's thread may touch it.
+        name: under which it is offered.
+        newest: stamp of the trajectory that it has taken last by topic [s]; likewise.
         settings: of new trajectories.
         states: where its state is published.
     """
@@ -107,27 +110,28 @@ class JointTrajectoryServer:
         self.settings = settings
         self._node = node
         self._loop = loop
-        self._name = f"{prefix}{controller.name}_controller"
+        self.name = f"{prefix}{controller.name}_controller"
+        self.newest = -math.inf
         self._finishers: dict[bytes, Callable[[Outcome], None]] = {}
         self._feedback: ServerGoalHandle | None = None
         self._idle: Future | None = None
-        self.states = HeardPublisher(node, JointTrajectoryControllerState, f"{self._name}/controller_state", STATE)
+        self.states = HeardPublisher(node, JointTrajectoryControllerState, f"{self.name}/controller_state", STATE)
         message = JointTrajectoryControllerState(joint_names=list(controller.joints), speed_scaling_factor=1.0)
         self._state_message = SerializedMessage(message, 12 * len(controller.joints), _write_state, times=2)
         self._subscription = node.create_subscription(
             JointTrajectory,
-            f"{self._name}/joint_trajectory",
+            f"{self.name}/joint_trajectory",
             self._on_trajectory,
             COMMAND,
             callback_group=node.group,
         )
         self._query = node.create_service(
-            QueryTrajectoryState, f"{self._name}/query_state", self._on_query, callback_group=node.group
+            QueryTrajectoryState, f"{self.name}/query_state", self._on_query, callback_group=node.group
         )
         self._actions = AnsweringActionServer(
             node,
             FollowJointTrajectory,
-            f"{self._name}/follow_joint_trajectory",
+            f"{self.name}/follow_joint_trajectory",
             self._follow,
             cancel_callback=self._on_cancel,
             callback_group=node.group,
@@ -198,7 +202,7 @@ class JointTrajectoryServer:
             defaults = self.settings.tolerances(len(self.controller.joints))
             tolerances = read_tolerances(goal, self.controller.joints, defaults)
         except TrajectoryRequestError as error:
-            self._node.refusals.refuse(f"{self._name}/follow_joint_trajectory", str(error))
+            self._node.refusals.refuse(f"{self.name}/follow_joint_trajectory", str(error))
             handle.abort()
             return Result(error_code=int(error.code), error_string=str(error))
         ended = waking_future(self._node)
@@ -237,7 +241,7 @@ class JointTrajectoryServer:
         return CancelResponse.ACCEPT
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
-        topic = f"{self._name}/joint_trajectory"
+        topic = f"{self.name}/joint_trajectory"
         if not message.points and not message.joint_names:
             self._loop.call(lambda: self.controller.cancel("Canceled by an empty trajectory."))
             return
@@ -259,11 +263,13 @@ class JointTrajectoryServer:
                 self.controller.start(request, tolerances, self._loop.simulation.time, finish)
             except TrajectoryRequestError as error:
                 self._node.refusals.refuse(topic, str(error))
+            else:
+                self.newest = self._loop.simulation.time if request.start is None else request.start
 
         self._loop.call(start)
 
     def _tell_end(self, outcome: Outcome) -> None:
-        self._node.get_logger().warning(f"{self._name}: the motion has ended: {outcome.text}")
+        self._node.get_logger().warning(f"{self.name}: the motion has ended: {outcome.text}")
 
     async def _on_query(
         self, request: QueryTrajectoryState.Request, response: QueryTrajectoryState.Response

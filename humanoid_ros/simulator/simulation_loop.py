@@ -66,6 +66,9 @@ class LoopListener(Protocol):
     def due(self) -> int:
         """Return after how many steps, 1 or more, :meth:`after_step` has to see the state."""
 
+    def room(self) -> int:
+        """Return how many steps may be made until a command has to come; 0: it is waited for."""
+
     def look(self) -> None:
         """See who listens: once per LOOK_PERIOD."""
 
@@ -319,13 +322,16 @@ class SimulationLoop:
                         self._finish_steps()
                 continue
             wait = min(self._next_report, next_look) - now
-            if not self._paused:
-                ahead = self._listener.due()
+            room = 0 if self._paused else self._listener.room()
+            if room > 0:
+                ahead = min(self._listener.due(), room)
                 lead = self._lead(ahead, now)
                 if lead <= 0.0:
                     self._advance(ahead)
                     continue
                 wait = min(wait, lead)
+            elif not self._paused:
+                self._forget_pace()  # time that is waited for a command isn't caught up
             if wait > 0.0:
                 self._wait(wait)
 
@@ -357,7 +363,10 @@ class SimulationLoop:
         now = time.perf_counter()
         end = now + PATIENCE
         late = 1 + math.floor((until - now - self._lead(1, now)) * self._real_time_factor / self.simulation.dt)
-        while late > 0 and not self._paused and time.perf_counter() < end:
+        while not self._paused and time.perf_counter() < end:
+            late = min(late, self._listener.room())
+            if late <= 0:
+                break
             late -= self._advance(late)
 
     def _forget_pace(self) -> None:

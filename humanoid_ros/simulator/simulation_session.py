@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 from geometry_msgs.msg import TransformStamped
 from humanoid_stack.srv import AttachDevice
+from sensor_msgs.msg import TimeReference
 from tf2_msgs.msg import TFMessage
 
 from humanoid_model.errors import InputError
@@ -21,9 +22,12 @@ from humanoid_ros.messages.scene_markers import scene_markers
 from humanoid_ros.messages.scene_view import scene_view
 from humanoid_ros.messages.serialized_message import SerializedMessage
 from humanoid_ros.node.answering_node import AnsweringNode
+from humanoid_ros.node.qos import COMMAND
 from humanoid_ros.simulator.device_interface import DeviceInterface
 from humanoid_ros.simulator.heard_publisher import Schedule
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
+from humanoid_ros.simulator.lockstep import TOPIC as LOCKSTEP
+from humanoid_ros.simulator.lockstep import Lockstep
 from humanoid_ros.simulator.robot_interface import RobotInterface
 from humanoid_ros.simulator.simulation_loop import LoopReport, SimulationLoop
 from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics, simulation_status
@@ -48,6 +52,7 @@ class SessionSettings:
 
     Attributes:
         real_time_factor: simulated seconds per second to aim at; 0: as fast as possible.
+        lockstep: how long a command is waited for that was promised [s of wall-clock time]; 0: not at all.
         clock_rate: of /clock.
         joint_state_rate: of joint_states.
         transform_rate: of /tf.
@@ -71,6 +76,7 @@ class SessionSettings:
     """
 
     real_time_factor: float
+    lockstep: float
     clock_rate: float
     joint_state_rate: float
     transform_rate: float
@@ -141,6 +147,9 @@ class SimulationSession:
             )
             for name, robot in simulation.robots.items()
         ]
+        servers = [server for robot in self.robots for server in robot.servers]
+        self._lockstep = Lockstep(servers, node.get_logger().warning)
+        self._promises = node.create_subscription(TimeReference, LOCKSTEP, self._on_promise, COMMAND)
         self.devices = DeviceInterface(node, simulation, self.loop, topics.world)
         for device in settings.devices:
             self.devices.couple(AttachDevice.Request(device=device, mode=AttachDevice.Request.ATTACH))
@@ -169,6 +178,7 @@ class SimulationSession:
     def configure(self, settings: SessionSettings) -> None:
         """Take over rates and controller settings; in the loop's thread once it runs."""
         self.loop.real_time_factor = settings.real_time_factor
+        self._patience = settings.lockstep
         self.loop.report_period = 1.0 / settings.status_rate
         self._diagnostics_period = 1.0 / settings.diagnostics_rate
         for robot in self.robots:
@@ -210,6 +220,7 @@ class SimulationSession:
 
     async def destroy(self) -> None:
         """Take robots and devices off the graph."""
+        self._node.destroy_subscription(self._promises)
         self.devices.destroy()
         for robot in self.robots:
             await robot.destroy()
@@ -321,6 +332,14 @@ class SimulationSession:
         due = self._schedule.due(self.simulation.step_count)
         return self._attention if due > self._attention and self._moving() else due
 
+    def room(self) -> int:
+        """Return steps until a command has to come; who is waited for is told the time that waits."""
+        waited = self._lockstep.waits
+        room = self._lockstep.room(self.simulation.time, self.simulation.dt, self._patience)
+        if self._lockstep.waits and not waited:
+            self._publish_clock()
+        return room
+
     def look(self) -> None:
         """See who listens; who comes while time stands still is told the state."""
         news = self._schedule.look()
@@ -361,6 +380,17 @@ class SimulationSession:
     def failed(self, message: str, details: str) -> None:
         """Say in the log why the simulation stands still."""
         self._node.get_logger().error(f"the simulation is paused: {message}\n{details}".rstrip())
+
+    # In the executor ------------------------------------------------------------------------------
+
+    def _on_promise(self, message: TimeReference) -> None:
+        def take() -> None:
+            try:
+                self._lockstep.promise(message)
+            except InputError as error:
+                self._node.refusals.refuse(LOCKSTEP, str(error))
+
+        self.loop.call(take)
 
     # ----------------------------------------------------------------------------------------------
 

@@ -72,6 +72,14 @@ def declare_parameters(node: Node) -> None:
         100.0,
         "Simulated seconds per second to aim at; 0: as fast as possible",
     )
+    declare_number(
+        node,
+        "lockstep",
+        0.0,
+        0.0,
+        3600.0,
+        "How long time waits for a command that was promised on lockstep [s of wall-clock time]; 0: not at all",
+    )
     for name, (default, topic) in _RATES.items():
         declare_number(
             node,
@@ -139,6 +147,7 @@ def session_settings(node: Node) -> SessionSettings:
     return SessionSettings(
         **rates,
         real_time_factor=number(node, "real_time_factor"),
+        lockstep=number(node, "lockstep"),
         control_rate=number(node, "control_rate"),
         status_rate=number(node, "status_rate"),
         diagnostics_rate=number(node, "diagnostics_rate"),

@@ -85,6 +85,7 @@ class Output(TrajectoryOutput):
 
     def __init__(self, world: World, commands: JointCommands, settings: Any, form: Form) -> None:
         self.settings, self.form, self.world = settings, form, world
+        self.promises: list[tuple[float, float, PathPoints]] = []
         self.controller = JointTrajectoryController(
             settings.name,
             settings.joints,
@@ -109,8 +110,9 @@ class Output(TrajectoryOutput):
     def done(self) -> bool:
         return self.form is not Form.GOAL or not self.controller.moving
 
-    def send(self, points: PathPoints) -> None:
+    def send(self, points: PathPoints, until: float = 0.0) -> None:
         self.sent += 1
+        self.promises.append((1e-9 * self.world.nanoseconds, until, points))
         if self.deaf:
             return
         if self.form is Form.SET_POINT:
@@ -184,6 +186,24 @@ def test_at_the_end_no_controller_has_a_window_left_and_none_came_late(settings:
     assert bench.execution.ended.result().message == "the end is reached"
     assert not any(output.controller.moving for output in bench.outputs.values())
     np.testing.assert_allclose(bench.world.joint_positions, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("silence", list(Stop))
+def test_a_window_runs_on_the_path_until_the_next_one_is_promised(settings: BridgeSettings, silence: Stop) -> None:
+    """It comes by then, and the window is the path's at full speed; behind the last one none is promised."""
+    settings.stops[Fault.SILENCE] = silence  # type: ignore[index]
+    bench = Bench(settings, Form.WINDOW, PLACES)
+    bench.run()
+    promises = bench.outputs["first"].promises
+    assert len(promises) > 10
+    for (_, until, points), (sent, _, _) in itertools.pairwise(promises):
+        if until == 0.0:
+            break
+        assert sent < until < points.times[-1]
+        along = points.times <= until
+        share = (points.times[along] - BEGIN) / LENGTH
+        np.testing.assert_allclose(points.positions[along, 0], 3.0 * share**2 - 2.0 * share**3, atol=1e-6)
+    assert promises[-1][1] == 0.0
 
 
 def test_a_controller_with_a_goal_waits_for_one_whose_windows_are_held_up(settings: BridgeSettings) -> None:

@@ -55,6 +55,7 @@ class Notes:
         self.reported = threading.Event()
         self.command_steps = self.due_steps = 1
         self.looks = 0
+        self.room_until = 1_000_000
 
     def before_step(self) -> int:
         self.before.append(self.simulation.step_count)
@@ -63,6 +64,9 @@ class Notes:
 
     def due(self) -> int:
         return self.due_steps - self.simulation.step_count % self.due_steps
+
+    def room(self) -> int:
+        return self.room_until - self.simulation.step_count
 
     def look(self) -> None:
         self.looks += 1

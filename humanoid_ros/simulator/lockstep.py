@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated time that waits for who commands: a commander that is late costs time, and no set point."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from sensor_msgs.msg import TimeReference
+
+from humanoid_model.checks import check_known
+from humanoid_ros.messages.conversions import seconds
+from humanoid_ros.simulator.joint_trajectory_server import JointTrajectoryServer
+
+TOPIC = "lockstep"
+"""On which commanders say how far their trajectories lead."""
+_MANY = 1_000_000
+"""Steps that may be made where nobody is waited for."""
+_KEPT = 100
+"""So many promises of a controller wait for their trajectories at most."""
+_ROUNDING = 1e-6
+"""Part of a step by which a time may miss it."""
+
+
+class Lockstep:
+    """Bounds simulated time by what commanders have promised.
+
+    Who drives a controller by trajectories that replace each other says of each until when the next one is to come:
+    ``header.stamp`` is that of the trajectory, ``source`` the controller, ``time_ref`` the time; 0 where none follows.
+    Time goes so far, and waits there. A promise counts from the moment on at which its trajectory is there as well:
+    messages of two topics may overtake each other. A controller that has come to rest is waited for no longer.
+
+    All but the constructor is called in the simulation's thread.
+    """
+
+    def __init__(self, servers: Sequence[JointTrajectoryServer], warn: Callable[[str], None]) -> None:
+        """Begin without promises.
+
+        Args:
+            servers: the controllers.
+            warn: told why time goes on though a command is missing.
+        """
+        self._servers = {server.name: server for server in servers}
+        self._warn = warn
+        self._coming: dict[str, deque[tuple[float, float]]] = {}
+        self._until: dict[str, float] = {}
+        self._waits_since: float | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether time waits now."""
+        return self._waits_since is not None
+
+    def promise(self, message: TimeReference) -> None:
+        """Take what a commander says.
+
+        Raises:
+            InputError: there is no such controller.
+        """
+        check_known(message.source, self._servers, "source", "controller")
+        told = seconds(message.header.stamp), seconds(message.time_ref)
+        self._coming.setdefault(message.source, deque(maxlen=_KEPT)).append(told)
+
+    def room(self, now: float, dt: float, patience: float) -> int:
+        """Return how many steps may be made now.
+
+        Args:
+            now: simulated time [s].
+            dt: time step [s].
+            patience: how long a command is waited for [s of wall-clock time]; 0: not at all.
+        """
+        for name, coming in self._coming.items():
+            newest = self._servers[name].newest
+            while coming and coming[0][0] <= newest + _ROUNDING * dt:
+                self._until[name] = coming.popleft()[1] or math.inf
+        bounds = {name: until for name, until in self._until.items() if self._servers[name].controller.moving}
+        late = min(bounds, key=lambda name: bounds[name], default=None)
+        if late is None or bounds[late] == math.inf or patience == 0.0:
+            self._waits_since = None
+            return _MANY
+        steps = math.floor((bounds[late] - now) / dt + _ROUNDING)
+        if steps > 0:
+            self._waits_since = None
+            return steps
+        wall = time.monotonic()
+        if self._waits_since is None:
+            self._waits_since = wall
+        if wall - self._waits_since < patience:
+            return 0
+        self._warn(
+            f"'{late}' was promised another trajectory for {bounds[late]:.3f} s, which hasn't come within "
+            f"{patience:g} s; time goes on without it"
+        )
+        self._until.clear()
+        self._coming.clear()
+        self._waits_since = None
+        return _MANY
