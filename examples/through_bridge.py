@@ -32,6 +32,8 @@ SLICE, STILL, SLICES = 0.25, 1e-3, 40
 """The robot stands when no joint moves faster than this [rad/s] for two slices of time [s]; how many are waited for."""
 DOMAINS, FIRST_PORT, PORTS = range(100), 7400, 64
 """ROS domains that are looked at; DDS's port of domain 0, and so many from it on show whether somebody is there."""
+PATIENCE = 4.0
+"""How long simulated time waits for the bridge, which itself waits 5 s for a clock that stands still [s]."""
 STOOD = 1.0
 """How long it is watched at its end [s]."""
 
@@ -75,12 +77,14 @@ def is_free(domain: int) -> bool:
 def running_stack(scene: str, pace: float) -> Iterator[HumanoidStack]:
     """Start simulator and bridge of HRP-2 as processes of their own, and a client, in a domain of their own.
 
+    The simulator waits for the bridge's windows: a busy machine costs time, and no step of the robot.
+
     Args:
         scene: name of it.
         pace: simulated seconds per second.
     """
     simulator = [
-        replace(node, parameters={**node.parameters, "real_time_factor": pace})
+        replace(node, parameters={**node.parameters, "real_time_factor": pace, "lockstep": PATIENCE})
         for node in list_nodes("sim", {"scene": scene, "headless": "true"})
     ]
     bridge = list_nodes("bridge", {"config": "hrp2", "use_sim_time": "true"})

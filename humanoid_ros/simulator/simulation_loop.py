@@ -330,8 +330,6 @@ class SimulationLoop:
                     self._advance(ahead)
                     continue
                 wait = min(wait, lead)
-            elif not self._paused:
-                self._forget_pace()  # time that is waited for a command isn't caught up
             if wait > 0.0:
                 self._wait(wait)
 
@@ -363,11 +361,12 @@ class SimulationLoop:
         now = time.perf_counter()
         end = now + PATIENCE
         late = 1 + math.floor((until - now - self._lead(1, now)) * self._real_time_factor / self.simulation.dt)
-        while not self._paused and time.perf_counter() < end:
-            late = min(late, self._listener.room())
-            if late <= 0:
+        while late > 0 and not self._paused and time.perf_counter() < end:
+            room = self._listener.room()
+            if room <= 0:
+                self._forget_pace()  # what is waited for a command isn't caught up
                 break
-            late -= self._advance(late)
+            late -= self._advance(min(late, room))
 
     def _forget_pace(self) -> None:
         self._pace_start = time.perf_counter()

@@ -315,6 +315,29 @@ def test_a_thread_that_is_always_woken_late_makes_steps(notes: Notes, monkeypatc
         loop.shutdown()
 
 
+def test_time_that_waited_for_a_command_is_not_caught_up(notes: Notes) -> None:
+    """It stands at the step for which one has to come, whoever acts meanwhile, and goes on at its pace."""
+    notes.simulation = Counter()
+    notes.room_until = 20
+    loop = SimulationLoop(notes.simulation, notes, report_period=0.01)
+    loop.start()
+    try:
+        end = time.monotonic() + 60.0
+        while notes.simulation.step_count < 20:
+            assert time.monotonic() < end, "time stands still"
+            time.sleep(0.001)
+        time.sleep(0.2)
+        assert loop.call(lambda: notes.simulation.step_count).result(60.0) == 20
+        begun = time.perf_counter()
+        loop.call(lambda: setattr(notes, "room_until", 10_000)).result(60.0)
+        while notes.simulation.step_count < 100:
+            assert time.monotonic() < end, "time stands still"
+            time.sleep(0.001)
+        assert time.perf_counter() - begun > 0.077  # 79 ms, but for the step that was due
+    finally:
+        loop.shutdown()
+
+
 def test_an_action_that_had_to_wait_meets_the_state_of_when_it_came(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
