@@ -40,7 +40,9 @@ def test_command_prints_modes_and_a_section_with_its_picture(tmp_path, capsys):
     assert "assembly modes with the drives where they are, of 60" in capsys.readouterr().out
     path = tmp_path / "section.png"
     assert main(["syntaxeur_delta", "--section", "z", "--step", "0.02", "--picture", str(path)]) == 0
-    assert "workspace of frame_103 at z = 0.195378 m" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "workspace of frame_103 at z = 0.195378 m" in told
+    assert f"written: {path}\n" in told
     assert path.stat().st_size > 5000
 
 

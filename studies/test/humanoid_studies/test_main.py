@@ -69,7 +69,9 @@ def test_it_does_them_and_tells_which_are_not_as_they_should_be(
     asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["e1", "silent", "--out", str(tmp_path / "new")]) == 0
-    assert "| a        | 1      | 1    | N    | yes    |" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "| a        | 1      | 1    | N    | yes    |" in told
+    assert f"written: {tmp_path / 'new' / 'right.png'}" in told
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["right.png"]
     assert main(["gait"]) == 0
     assert asked == ["right", "silent", "silent"]
