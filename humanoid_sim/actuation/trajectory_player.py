@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_sim.control.trajectory import JointTrajectory
+from humanoid_sim.control.trajectory import JointTrajectory, warm_up_sampling
 from humanoid_sim.module import Module
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class TrajectoryPlayer(Module):
                 element="robot",
                 remedy=f"There are {', '.join(simulation.robots) or 'none'}",
             )
+        warm_up_sampling()
         self._command(simulation)
         names = simulation.robots[self._robot].joint_names
         self._places = [names.index(joint) for joint in self.trajectory.joint_names]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_sim.control.joint_commands import JointCommands
-from humanoid_sim.control.trajectory import JointTrajectory, TrajectorySample
+from humanoid_sim.control.trajectory import JointTrajectory, TrajectorySample, warm_up_sampling
 from humanoid_sim.control.trajectory_request import (
     JointLimits,
     MotionCode,
@@ -129,6 +129,7 @@ class JointTrajectoryController:
         self._efforts = np.zeros(len(self.joints))
         self._last_velocity: tuple[float, NDArray[np.float64]] | None = None
         self._state: ControllerState | None = None
+        warm_up_sampling()
 
     @property
     def moving(self) -> bool:

@@ -322,3 +322,8 @@ def _sample(times: np.ndarray, coefficients: np.ndarray, time: float) -> tuple[n
         velocities[joint] = v
         accelerations[joint] = a
     return positions, velocities, accelerations
+
+
+def warm_up_sampling() -> None:
+    """Compile or load what :meth:`JointTrajectory.sample` needs, so that who controls joints doesn't wait for it."""
+    _sample(np.zeros(2), np.zeros((1, 6, 1)), 0.0)
