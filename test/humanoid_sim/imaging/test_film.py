@@ -220,7 +220,7 @@ def test_closed_or_a_port_that_is_taken(falling: Simulation) -> None:
     window.wait()
     window.close()
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(window.address)
+        urllib.request.urlopen(window.address, timeout=10.0)
     assert falling.viewers == []
 
 
