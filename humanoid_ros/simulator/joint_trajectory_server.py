@@ -84,7 +84,8 @@ class JointTrajectoryServer:
     Attributes:
         controller: the controller; only the simulation's thread may touch it.
         name: under which it is offered.
-        newest: stamp of the trajectory that it has taken last by topic [s]; likewise.
+        newest: stamp of the trajectory by topic that it took last [s], minus infinity before one and behind a goal;
+            likewise.
         settings: of new trajectories.
         states: where its state is published.
     """
@@ -214,6 +215,7 @@ class JointTrajectoryServer:
 
         def start() -> None:
             self.controller.start(request, tolerances, self._loop.simulation.time, finish)
+            self.newest = -math.inf
             self._feedback = handle
 
         key = bytes(handle.goal_id.uuid)

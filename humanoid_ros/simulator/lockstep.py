@@ -30,7 +30,8 @@ class Lockstep:
     Who drives a controller by trajectories that replace each other says of each until when the next one is to come:
     ``header.stamp`` is that of the trajectory, ``source`` the controller, ``time_ref`` the time; 0 where none follows.
     Time goes so far, and waits there. A promise counts from the moment on at which its trajectory is there as well:
-    messages of two topics may overtake each other. A controller that has come to rest is waited for no longer.
+    messages of two topics may overtake each other. A controller that has come to rest, or was
+    given a goal, is waited for no longer.
 
     All but the constructor is called in the simulation's thread.
     """
@@ -75,12 +76,15 @@ class Lockstep:
             newest = self._servers[name].newest
             while coming and coming[0][0] <= newest + _ROUNDING * dt:
                 self._until[name] = coming.popleft()[1] or math.inf
-        bounds = {name: until for name, until in self._until.items() if self._servers[name].controller.moving}
-        late = min(bounds, key=lambda name: bounds[name], default=None)
-        if late is None or bounds[late] == math.inf or patience == 0.0:
+        for name in list(self._until):
+            server = self._servers[name]
+            if not server.controller.moving or server.newest == -math.inf:
+                del self._until[name]
+        late = min(self._until, key=lambda name: self._until[name], default=None)
+        if late is None or self._until[late] == math.inf or patience == 0.0:
             self._waits_since = None
             return _MANY
-        steps = math.floor((bounds[late] - now) / dt + _ROUNDING)
+        steps = math.floor((self._until[late] - now) / dt + _ROUNDING)
         if steps > 0:
             self._waits_since = None
             return steps
@@ -90,7 +94,7 @@ class Lockstep:
         if wall - self._waits_since < patience:
             return 0
         self._warn(
-            f"'{late}' was promised another trajectory for {bounds[late]:.3f} s, which hasn't come within "
+            f"'{late}' was promised another trajectory for {self._until[late]:.3f} s, which hasn't come within "
             f"{patience:g} s; time goes on without it"
         )
         self._until.clear()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -79,6 +80,21 @@ def test_the_controller_that_is_led_least_counts_and_one_at_rest_does_not(bench:
     assert bench.room(1.0) == 100
     bench.servers[1].controller.moving = False
     assert bench.room(1.0) == 200
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [lambda server: setattr(server.controller, "moving", False), lambda server: setattr(server, "newest", -math.inf)],
+    ids=["rest", "goal"],
+)
+def test_what_was_promised_of_a_motion_does_not_hold_for_the_next(bench: Bench, ends: Any) -> None:
+    bench.promise("left", 1.0, 1.06)
+    bench.servers[0].newest = 1.0
+    assert bench.room(1.06) == 0
+    ends(bench.servers[0])
+    assert bench.room(1.06) > FREE
+    bench.servers[0].controller.moving, bench.servers[0].newest = True, 2.0
+    assert bench.room(2.0) > FREE
 
 
 def test_behind_the_last_trajectory_nobody_is_waited_for(bench: Bench) -> None:
