@@ -33,7 +33,10 @@ controllers:
     kind: trajectory_topic
     name: whole_body_controller
     joints: [right_leg, left_leg, torso, head, right_arm, left_arm]
+timing: {lead: 2.0, state_age: 3.0, clock: 60.0}
+tolerances: {path: 1.0, goal_time: 20.0}
 """
+"""Patient with a machine that tests share, but for the windows."""
 
 
 def begin(simulator: Any) -> tuple[Any, list[float]]:
