@@ -49,10 +49,20 @@ def begin(simulator: Any) -> tuple[Any, list[float]]:
     ]
     motion = WholeBodyTrajectory(joints=JointTrajectory(joint_names=["HEAD_JOINT0"], points=points))
     places: list[float] = []
-    sent = simulator.action(ExecuteTrajectory, "execute_trajectory").send_goal_async(
-        ExecuteTrajectory.Goal(trajectory=motion), feedback_callback=lambda news: places.append(news.feedback.path_time)
-    )
-    return simulator.result(sent).get_result_async(), places
+    action = simulator.action(ExecuteTrajectory, "execute_trajectory")
+
+    def ask(dry_run: bool) -> Any:
+        sent = action.send_goal_async(
+            ExecuteTrajectory.Goal(trajectory=motion, dry_run=dry_run),
+            feedback_callback=lambda news: places.append(news.feedback.path_time),
+        )
+        return simulator.result(sent).get_result_async()
+
+    end = time.monotonic() + 60.0
+    while not (checked := simulator.result(ask(True)).result).success:  # until the bridge hears of the joints
+        assert time.monotonic() < end, checked.message
+        time.sleep(0.1)
+    return ask(False), places
 
 
 def hang(bridge: Any, duration: float, look: Callable[[], float]) -> float:
