@@ -102,6 +102,8 @@ def check_finite(value: float, field: str) -> float:
     Raises:
         InputError: it is one.
     """
+    if not isinstance(value, Real):
+        raise InputError(f"is {value!r}", element=field, remedy="Give a finite number")
     check_numbers(np.array([value]), field, LARGEST, f"{value:g}", "a finite number")
     return float(value)
 
@@ -112,8 +114,9 @@ def check_not_negative(value: float, field: str, unit: str) -> float:
     Raises:
         InputError: it is negative, not finite or absurdly large.
     """
-    if not (math.isfinite(value) and value >= 0.0):
-        raise InputError(f"is {value:g}", element=field, remedy=f"Give a finite number of 0 or more [{unit}]")
+    if not (is_finite(value) and value >= 0.0):
+        shown = f"{value:g}" if isinstance(value, Real) else repr(value)
+        raise InputError(f"is {shown}", element=field, remedy=f"Give a finite number of 0 or more [{unit}]")
     return check_finite(value, field)
 
 

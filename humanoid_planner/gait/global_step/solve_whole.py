@@ -187,11 +187,11 @@ def _check_fields(spec: GaitSpec) -> None:
 
 
 def _torque_limits(spec: GaitSpec, model: GaitModel) -> dict[str, float]:
-    """Greatest absolute torque by kind of joint."""
+    """Greatest absolute torque by kind of joint; the robot's own where none are given."""
     kinds = KINDS[type(model.walking())]
     low, high = spec.bounds.min_controls, spec.bounds.max_controls
     if not low and not high:
-        return {}
+        return model.torque_limits
     if len(low) != len(high) or not np.allclose(np.negative(low), high):
         raise InputError(
             "aren't the torques of max_controls the other way round",

@@ -89,6 +89,25 @@ class GaitModel:
             raise InputError(f"'{self.name}' doesn't walk", element="model", remedy="Give a model with two legs")
         return self.walker
 
+    @property
+    def torque_limits(self) -> dict[str, float]:
+        """Greatest absolute torques that the robot's leg joints give, by kind: hip, knee, ankle [N m].
+
+        Kinds that the robot has no limit of aren't there; without a robot there are none.
+        """
+        if self.robot is None:
+            return {}
+        if isinstance(self.robot, SagittalProjection):
+            robot, legs = self.robot.robot, zip(self.robot.rear.joints, self.robot.front.joints, strict=True)
+            joints = dict(zip(("hip", "knee", "ankle"), legs, strict=True))
+        else:
+            robot = self.robot
+            names = tuple((f"rear_{kind}", f"front_{kind}", kind) for kind in ("hip", "knee", "ankle"))
+            joints = {kind: (rear, front) for rear, front, kind in names if rear in robot.joint_names}
+        effort = robot.limits.effort
+        limits = {kind: min(float(effort[robot.index_v(j)]) for j in pair) for kind, pair in joints.items()}
+        return {kind: limit for kind, limit in limits.items() if limit < math.inf}
+
     def with_contacts(self, friction: float = math.inf, min_toe_force: float = 6.0) -> GaitModel:
         """Return the model, what its contacts keep to put into its walker.
 

@@ -12,11 +12,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.checks import check_finite, check_known, check_not_negative
+from humanoid_model.checks import check_finite, check_known, check_not_negative, is_finite
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
@@ -128,7 +129,7 @@ class GaitWeights:
             InputError: one can't be a weight.
         """
         for name in ("control_scales", "control_sizes"):
-            values = np.array(getattr(self, name), dtype=float)
+            values = _numbers(getattr(self, name), f"weights.{name}")
             if len(values) and not (np.isfinite(values).all() and (values > 0.0).all()):
                 raise InputError(
                     f"is {values.tolist()}", element=f"weights.{name}", remedy="Give finite numbers above 0"
@@ -175,7 +176,7 @@ class GaitBounds:
         """
         check_not_negative(self.clearance, "bounds.clearance", "m")
         arrays = {
-            name: np.array(getattr(self, name), dtype=float)
+            name: _numbers(getattr(self, name), f"bounds.{name}")
             for name in ("min_controls", "max_controls", "min_positions", "max_positions", "max_velocities")
         }
         for name, values in arrays.items():
@@ -205,6 +206,7 @@ class GaitBounds:
                 remedy="Set enforce_unilateral, or leave it at 0",
             )
         _check_open(self.friction, "bounds.friction")
+        _check_items(self.obstacles, Obstacle, "bounds.obstacles")
 
 
 @dataclass(frozen=True)
@@ -228,7 +230,7 @@ class GaitStage:
         Raises:
             InputError: there are none, or one can't be.
         """
-        values = np.array(self.values, dtype=float)
+        values = _numbers(self.values, f"{name}.values")
         if len(values) == 0 or not (np.isfinite(values).all() and (values > 0.0).all()):
             raise InputError(f"is {values.tolist()}", element=f"{name}.values", remedy="Give finite numbers above 0")
         if self.quantity is StageQuantity.BOUNDS and (values < 1.0).any():
@@ -298,12 +300,15 @@ class GaitSpec:
         Raises:
             InputError: a field can't be honoured; the message names it, its value, and what would be right.
         """
+        self._check_kinds()
         self._check_obstacles()
         self._check_options()
         self._check_settings()
+        check_finite(self.speed, "speed")
+        check_not_negative(self.step_length, "step_length", "m; 0: free")
         if not self.lift or self.phases:
             self._check_speed()
-        if not 1 <= self.cycles <= MAX_CYCLES:
+        if not 1 <= _whole_number(self.cycles, "cycles") <= MAX_CYCLES:
             raise InputError(f"is {self.cycles}", element="cycles", remedy=f"Give at most {MAX_CYCLES}, at least 1")
         if self.lift:
             self._check_lift()
@@ -398,6 +403,20 @@ class GaitSpec:
 
     # Checks ---------------------------------------------------------------------------------------------------------
 
+    def _check_kinds(self) -> None:
+        for name, kinds in (
+            ("model", (str, GaitModel)),
+            ("one_problem", (bool, np.bool_)),
+            ("lift", (bool, np.bool_)),
+            ("weights", (GaitWeights,)),
+            ("bounds", (GaitBounds,)),
+            ("options", (GaitSolverOptions,)),
+            ("defaults", (GaitDefaults,)),
+        ):
+            _check_kind(getattr(self, name), kinds, name)
+        _check_items(self.phases, PhaseSpec, "phases")
+        _check_items(self.options.stages, GaitStage, "options.stages")
+
     def _check_obstacles(self) -> None:
         if self.bounds.obstacles and self.phases and all(phase.kind.double for phase in self.phases):
             raise InputError(
@@ -411,7 +430,7 @@ class GaitSpec:
             raise InputError(
                 f"is {self.options.tolerance:g}", element="options.tolerance", remedy="Give a number below 1"
             )
-        nodes = self.options.max_nodes or self.defaults.max_nodes
+        nodes = _whole_number(self.options.max_nodes, "options.max_nodes") or self.defaults.max_nodes
         if nodes and not MIN_NODES <= nodes <= MAX_NODES:
             raise InputError(
                 f"is {nodes}", element="options.max_nodes", remedy=f"Give a number from {MIN_NODES} to {MAX_NODES}"
@@ -425,9 +444,9 @@ class GaitSpec:
                 remedy=f"Leave them out, or give '{INDIRECT}' or '{SHOOTING}'",
             )
         limit = self.options.time_limit
-        if not limit >= 0.0:
+        if not (isinstance(limit, Real) and limit >= 0.0):
             raise InputError(
-                f"is {limit:g} s", element="options.time_limit", remedy="Give one above 0, or 0 for the default"
+                f"is {limit!r} s", element="options.time_limit", remedy="Give one above 0, or 0 for the default"
             )
 
     def _check_settings(self) -> None:
@@ -448,19 +467,19 @@ class GaitSpec:
             )
 
     def _check_speed(self) -> None:
-        speed = check_finite(self.speed, "speed")
-        length = check_not_negative(self.step_length, "step_length", "m; 0: free")
         if self.phases:
-            for name, value in (("speed", speed), ("step_length", length)):
+            for name, value in (("speed", self.speed), ("step_length", self.step_length)):
                 if value != 0.0:
                     raise InputError(
                         f"is {value:g}, but phases are given, which fix it",
                         element=name,
                         remedy="Leave it, or them, out",
                     )
-        elif not SLOWEST <= speed <= FASTEST:
+        elif not SLOWEST <= self.speed <= FASTEST:
             raise InputError(
-                f"is {speed:g} m/s", element="speed", remedy=f"Give one from {SLOWEST:g} to {FASTEST:g} m/s, or phases"
+                f"is {self.speed:g} m/s",
+                element="speed",
+                remedy=f"Give one from {SLOWEST:g} to {FASTEST:g} m/s, or phases",
             )
 
     def _check_lift(self) -> None:
@@ -534,5 +553,35 @@ def given_fields(record: GaitWeights | GaitBounds, name: str, kept: Sequence[str
 
 def _check_open(value: float, name: str) -> None:
     """Check a number that may be left open."""
-    if not (math.isfinite(value) and value >= 0.0):
-        raise InputError(f"is {value:g}", element=name, remedy="Give a finite number above 0, 0 for the default")
+    if not (is_finite(value) and value >= 0.0):
+        raise InputError(f"is {value!r}", element=name, remedy="Give a finite number above 0, 0 for the default")
+
+
+def _check_kind(value: object, kinds: tuple[type, ...], name: str) -> None:
+    if not isinstance(value, kinds):
+        names = dict.fromkeys(kind.__name__.removesuffix("_") for kind in kinds)
+        raise InputError(f"is {value!r}", element=name, remedy=f"Give {' or '.join(names)}")
+
+
+def _check_items(values: object, kind: type, name: str) -> None:
+    if not isinstance(values, (tuple, list)):
+        raise InputError(f"is {values!r}", element=name, remedy=f"Give a tuple of {kind.__name__}")
+    for index, value in enumerate(values):
+        _check_kind(value, (kind,), f"{name}[{index}]")
+
+
+def _whole_number(value: int, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise InputError(f"is {value!r}", element=name, remedy="Give a whole number")
+    return int(value)
+
+
+def _numbers(values: Sequence[float], name: str) -> NDArray[np.float64]:
+    """(k,) numbers, of which some may be infinite or none."""
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty((0, 0))
+    if array.ndim != 1:
+        raise InputError(f"is {values!r}", element=name, remedy="Give numbers, one after the other")
+    return array

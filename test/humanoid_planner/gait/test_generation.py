@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,10 +126,41 @@ def test_defaults_stand_for_what_is_left_open() -> None:
             "options.max_nodes: is given, but settings are, too",
         ),
         ({"cycles": 0}, "cycles: is 0. Give at most 1000"),
+        ({"cycles": "3"}, "cycles: is '3'. Give a whole number"),
+        ({"cycles": 1.5}, "cycles: is 1.5. Give a whole number"),
+        ({"phases": ("walk",)}, "phases[0]: is 'walk'. Give PhaseSpec"),
+        ({"phases": None}, "phases: is None. Give a tuple of PhaseSpec"),
+        ({"phases": (), "speed": "fast"}, "speed: is 'fast'. Give a finite number"),
+        ({"phases": (), "speed": "fast", "lift": True}, "speed: is 'fast'. Give a finite number"),
+        ({"phases": (), "speed": 0.5, "step_length": "long"}, "step_length: is 'long'. Give a finite number of 0 or"),
+        ({"model": 3}, "model: is 3. Give str or GaitModel"),
+        ({"options": "direct"}, "options: is 'direct'. Give GaitSolverOptions"),
+        ({"lift": "yes"}, "lift: is 'yes'. Give bool"),
+        ({"options": GaitSolverOptions(time_limit="1")}, "options.time_limit: is '1' s. Give one above 0"),
+        ({"options": GaitSolverOptions(max_nodes=30.5)}, "options.max_nodes: is 30.5. Give a whole number"),
+        ({"options": GaitSolverOptions(stages=("a",))}, "options.stages[0]: is 'a'. Give GaitStage"),
         ({"phases": (PhaseSpec(PhaseKind.START, 0.4, next_step=RABBIT_WALK.step),)}, "phases[0].rest.hip_height: is 0"),
         ({"phases": (PhaseSpec(PhaseKind.STOP, 0.4),)}, "phases[0].rest.hip_height: is 0, but it isn't known how"),
     ],
 )
-def test_what_cannot_be_is_refused_by_its_field(fields, message) -> None:
+def test_what_cannot_be_is_refused_by_its_field(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         generate_gait(GaitSpec(**{"model": "rabbit", "phases": STEP, **fields}))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: GaitBounds(friction="x"), "bounds.friction: is 'x'. Give a finite number above 0"),
+        (lambda: GaitBounds(min_controls=("x",)), "bounds.min_controls: is ('x',). Give numbers"),
+        (lambda: GaitBounds(clearance="x"), "bounds.clearance: is 'x'. Give a finite number of 0 or more"),
+        (lambda: GaitBounds(obstacles=(3,)), "bounds.obstacles[0]: is 3. Give Obstacle"),
+        (lambda: GaitWeights(control_sizes="x"), "weights.control_sizes: is 'x'. Give numbers"),
+        (lambda: GaitStage(StageQuantity.CLOSURE, "x").checked("stage"), "stage.values: is 'x'. Give numbers"),
+    ],
+)
+def test_parts_of_a_specification_that_are_no_numbers_are_refused_by_their_field(
+    make: Callable[[], Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        make()

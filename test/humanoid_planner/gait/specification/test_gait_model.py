@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
 import math
 
 import pytest
 from fixtures.gait_models import CYCLIC
 
+from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
+from humanoid_planner.gait.global_step.solve_whole import whole_settings
+from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.specification.gait_model import load_gait_model
+from humanoid_planner.gait.specification.gait_spec import GaitBounds, GaitSpec
 from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 
@@ -56,3 +61,33 @@ def test_bad_files(tmp_path, text, words):
     file.write_text(text)
     with pytest.raises(InputError, match=words):
         load_gait_model(str(file))
+
+
+def test_rabbit_has_the_rates_and_torques_of_its_robot() -> None:
+    model, robot = load_gait_model("rabbit"), load_robot("rabbit")
+    names = ("rear_knee", "rear_hip")
+    columns = [robot.index_v(name) for name in names]
+    walker = model.walking()
+    assert isinstance(walker, RabbitWalker)
+    assert [walker.rabbit.joints[name.partition("_")[2]].rate for name in names] == list(robot.limits.velocity[columns])
+    assert [model.torque_limits[name.partition("_")[2]] for name in names] == list(robot.limits.effort[columns])
+
+
+@pytest.mark.parametrize(("name", "limits"), [("bip", (300, 400, 250)), ("hrp2", None)])
+def test_torque_limits_are_those_of_the_weaker_leg(name: str, limits: tuple[float, ...] | None) -> None:
+    model = load_gait_model(name)
+    if limits is None:
+        projection = model.robot
+        assert isinstance(projection, SagittalProjection)
+        robot = projection.robot
+        limits = tuple(float(robot.limits.effort[robot.index_v(joint)]) for joint in projection.rear.joints)
+    assert tuple(model.torque_limits[kind] for kind in ("hip", "knee", "ankle")) == limits
+    assert dataclasses.replace(model, robot=None).torque_limits == {}
+
+
+def test_one_problem_keeps_to_the_robots_torques_unless_others_are_given() -> None:
+    model = load_gait_model("rabbit")
+    assert whole_settings(GaitSpec("rabbit", speed=0.5), model).torque_limits == {"knee": 150.0, "hip": 150.0}
+    given = GaitBounds(min_controls=(-90.0,) * 4, max_controls=(90.0,) * 4)
+    limits = whole_settings(GaitSpec("rabbit", speed=0.5, bounds=given), model).torque_limits
+    assert limits == {"knee": 90.0, "hip": 90.0}
