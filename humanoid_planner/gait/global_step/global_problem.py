@@ -443,7 +443,7 @@ def _phase_problem(
     if not planned.double:
         length = settings.step_length[0] if step_length is None else step_length
         spec = planned.spec
-        penalties = dataclasses.replace(penalties, obstacles=settings.obstacles)
+        penalties = dataclasses.replace(penalties, obstacles=settings.obstacles, foot_lift=settings.foot_lift)
         if spec.before is not None and spec.next_step is not None:
             if settings.swing_clearance > 0.0:  # a foot that rests beside the stance foot has nothing to pass
                 hill = _hill(settings.swing_clearance, length, walker.foot_length)

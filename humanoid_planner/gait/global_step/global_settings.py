@@ -36,6 +36,7 @@ class GlobalSettings:
         min_knee_flexion: of every knee, however far its own range goes [rad].
         trunk_lean: greatest angle of the trunk from upright, either way [rad].
         swing_clearance: height of the swinging foot where it passes the stance foot [m].
+        foot_lift: least height of the swinging foot but in the first and the last part of its way [m].
         obstacles: that the swinging foot steps over, in the stance foot's frame.
         sole_angle: range of the front sole's angle at touch-down [rad].
         rear_foot_turn: least angle of the rear foot in double support, less that of the flat foot [rad].
@@ -61,6 +62,7 @@ class GlobalSettings:
     min_knee_flexion: float = 0.05
     trunk_lean: float = 0.2
     swing_clearance: float = 0.02
+    foot_lift: float = 0.0
     obstacles: tuple[Obstacle, ...] = ()
     sole_angle: Range = (0.0, 0.35)
     rear_foot_turn: float = -0.8
@@ -83,7 +85,7 @@ class GlobalSettings:
         """
         for name in ("friction", "trunk_lean", "tolerance", "time_limit", "proof_time_limit"):
             _check(name, getattr(self, name), getattr(self, name) > 0.0, "above 0")
-        for name in ("slap", "force_lower", "min_knee_flexion", "swing_clearance"):
+        for name in ("slap", "force_lower", "min_knee_flexion", "swing_clearance", "foot_lift"):
             _check(name, getattr(self, name), 0.0 <= getattr(self, name) < math.inf, "of zero or more")
         turn = self.rear_foot_turn
         _check("rear_foot_turn", turn, -math.pi / 2 < turn < 0.0, "between -pi/2 and 0: the rear heel rises")

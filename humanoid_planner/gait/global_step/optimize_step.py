@@ -92,6 +92,7 @@ def optimize_walk(
     settings: GlobalSettings | None = None,
     progress: ProgressCallback | None = None,
     *,
+    neighbour: GlobalGait | None = None,
     prove: bool = True,
 ) -> GlobalGait:
     """Return the best walk between two rests: all transitions, durations and step lengths are chosen by the optimum.
@@ -104,12 +105,14 @@ def optimize_walk(
         step_length: of all steps [m]; None chooses each of them.
         settings: criterion and limits. ``per_metre`` counts here as well.
         progress: as of :func:`optimize_step`.
+        neighbour: likewise.
         prove: likewise.
 
     Raises:
         InputError: values that can't be or contradict each other, a sequence that isn't one, steps out of reach.
     """
-    return _optimize(walker, specs, settings or GlobalSettings(), False, speed, step_length, progress, None, prove)
+    own = settings or GlobalSettings()
+    return _optimize(walker, specs, own, False, speed, step_length, progress, neighbour, prove)
 
 
 def _check_reach(settings: GlobalSettings, speed: float | None, step_length: float | None) -> None:

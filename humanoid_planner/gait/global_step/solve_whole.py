@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Sequence
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from humanoid_model.errors import InputError
 from humanoid_model.progress import ProgressCallback
-from humanoid_planner.gait.global_step.global_gait import GlobalGait
+from humanoid_planner.gait.global_step.global_gait import GlobalGait, GlobalStatus
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.global_step.optimize_step import optimize_step, optimize_walk
 from humanoid_planner.gait.models.bip import Bip
@@ -27,6 +28,8 @@ from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
 KINDS = {BipWalker: ("ankle", "knee", "hip", "hip", "knee", "ankle"), RabbitWalker: ("knee", "hip", "hip", "knee")}
 """Joints in the order of torques and joints, rear or stance leg first."""
+FOOT_LIFT = 2e-3
+"""Height that a swinging foot keeps on its way [m]: one that skims the ground stumbles."""
 SAME = 1e-9
 """Bounds of both legs that differ by less are the same."""
 
@@ -47,7 +50,7 @@ def solve_whole(
         model: that walks.
         phases: of the specification, checked.
         progress: told of stage, greatest violation and cost; cancels by returning True.
-        found: told of the solution of a step before its conditions of optimality are solved, which may take long.
+        found: told of the solution before its conditions of optimality are solved, which may take long.
 
     Raises:
         InputError: a field that such a problem doesn't have, or values that can't be.
@@ -56,16 +59,25 @@ def solve_whole(
     walker = limited_walker(spec, model)
     prove = spec.method == INDIRECT
 
-    def step(
-        speed: float | None, length: float | None, height: float = 0.0, guess: WalkData | None = None
-    ) -> GlobalGait:
-        """Return the best step: transcribed, told, then once more from there with its proof."""
-        first = optimize_step(walker, speed, length, settings, progress, step_height=height, guess=guess, prove=False)
+    def proved(solve: Callable[..., GlobalGait]) -> GlobalGait:
+        """Return the best gait: transcribed, told, then once more from there with its proof.
+
+        Legs that differ are exchanged afterwards, which solves some of the phases again: as much time is left for it.
+        """
+        first = solve(settings=settings, progress=progress, prove=False)
         if not (prove and first.converged):
             return first
         found(first)
-        left = settings.replace(time_limit=max(settings.time_limit - first.seconds, 1e-3))
-        return optimize_step(walker, speed, length, left, progress, step_height=height, guess=guess, neighbour=first)
+        left = settings.time_limit - first.seconds
+        kept = min(first.seconds, 0.5 * left) if model.robot is not None else 0.0
+        limited = settings.replace(time_limit=max(left - kept, 1e-3))
+        second = solve(settings=limited, progress=progress, neighbour=first)
+        return second if second.converged or second.status is GlobalStatus.CANCELLED else first
+
+    def step(
+        speed: float | None, length: float | None, height: float = 0.0, guess: WalkData | None = None
+    ) -> GlobalGait:
+        return proved(functools.partial(optimize_step, walker, speed, length, step_height=height, guess=guess))
 
     if not phases:
         return step(spec.speed, spec.step_length or None)
@@ -75,7 +87,7 @@ def solve_whole(
     if phases[0].kind is PhaseKind.START and phases[-1].kind is PhaseKind.STOP:
         lengths = {phase.own.step_length for phase in phases if phase.own is not None}
         length = lengths.pop() if len(lengths) == 1 else None
-        return optimize_walk(walker, specs, speed, length, settings, progress, prove=prove)
+        return proved(functools.partial(optimize_walk, walker, specs, speed, length))
     if [phase.kind.double for phase in phases] == [True, False] and phases[0].step == phases[1].step:
         first, second = specs
         assert first.step is not None
@@ -103,6 +115,7 @@ def whole_settings(spec: GaitSpec, model: GaitModel) -> GlobalSettings:
         "effort": QuadraticEffort(torque, force, defaults.torque_size, defaults.force_size),
         "friction": spec.friction,
         "torque_limits": _torque_limits(spec, model),
+        "foot_lift": FOOT_LIFT,
         "obstacles": spec.bounds.obstacles,
         "time_limit": spec.time_limit,
     }

@@ -74,6 +74,8 @@ class Penalties:
         rate_weight: D of joint rates [s²/rad²]; zero leaves them out.
         clearance_weight: D of clearances [1/m²]; zero leaves them out.
         clearance: height that points have to keep above the envelope [m].
+        foot_lift: height above it that they keep but in the first and the last part of the phase, where limits of the
+            state are constraints of a transcription and no penalties [m].
         point_weights: D of single clearance points by name, instead of ``clearance_weight``.
         obstacles: bumps on the flat ground.
     """
@@ -85,6 +87,7 @@ class Penalties:
     rate_weight: float = 0.0
     clearance_weight: float = 1.0
     clearance: float = 0.0
+    foot_lift: float = 0.0
     point_weights: Mapping[str, float] = field(default_factory=dict)
     obstacles: tuple[Obstacle, ...] = ()
 
@@ -94,7 +97,7 @@ class Penalties:
         Raises:
             InputError: a factor is negative or not finite.
         """
-        for name in ("closure", "slap", "inequality", "range_weight", "rate_weight", "clearance_weight"):
+        for name in ("closure", "slap", "inequality", "range_weight", "rate_weight", "clearance_weight", "foot_lift"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0.0):
                 raise InputError(f"is {value}", element=f"penalties.{name}", remedy="Give zero or more")

@@ -38,6 +38,8 @@ from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.phase_shape import PhaseParameters, PhaseShape, phase_parameters
 from humanoid_planner.gait.solvers.guess import cubic_guess
 
+LIFTING = 0.08
+"""Share of a phase at either end in which a swinging foot leaves the ground and comes down."""
 TIME_LIMIT = 120.0
 """That a phase may take unless told otherwise; the slowest of the benchmark's random ones takes 8 [s]."""
 MAX_MEMORY = 2**31
@@ -480,6 +482,9 @@ def constraint_bounds(
     rest_upper = np.zeros((P, program.rest_count))
     rest_upper[:, equal : equal + rows] = np.inf
     rest_lower[:, equal + rows :] = -np.inf
+    if shape.hard_inequalities and problem.penalties.foot_lift > 0.0 and shape.clear_points:
+        inner = np.abs(np.linspace(-0.5, 0.5, P)) <= 0.5 - LIFTING
+        rest_upper[inner, -len(shape.clear_points) :] = -problem.penalties.foot_lift
     for place, end in ((0, problem.start), (P - 1, problem.end)):
         if end.fixed and shape.hard_inequalities:  # what a given state violates, no motion can mend
             rest_upper[place, equal + rows :] = np.inf

@@ -26,6 +26,8 @@ DEFAULT_RATE = 1000.0
 
 JOINS = 1e-6
 """Greatest jump of a coordinate [m, rad, and per s] from one phase to the next that counts as none."""
+JOINED = ("q", "v", "base", "base_velocity")
+"""What both sides of a transition have in common."""
 _SAME = 1e-9
 """Times closer than this are one [s]."""
 
@@ -58,7 +60,8 @@ def gait_trajectory(
             left out.
         exchanged: the same gait of a robot with the data of rear and front leg exchanged, taken where the legs have
             changed parts; the solution itself if left out.
-        tolerance: greatest jump of a coordinate from one phase to the next that counts as none [m, rad, and per s].
+        tolerance: greatest jump of a coordinate from one phase to the next that is taken for rounding: both get the
+            state that the later one begins with [m, rad, and per s].
 
     Raises:
         InputError: a gait that isn't solved or doesn't join, a robot that it wasn't made for, an exchanged gait of
@@ -105,6 +108,8 @@ def gait_trajectory(
         piece["times"], piece["phase"] = at, np.full(len(at), index)
         if pieces:
             _check_joint(pieces[-1], piece, plan.phases[own].spec.kind.label, tolerance, wraps=own == 0)
+            for name in JOINED:  # what solvers leave between phases is more than players take
+                pieces[-1][name][-1] = piece[name][0]
         pieces.append(piece)
         feet = (motion.soles[1], motion.soles[0]) if swap else motion.soles
         contacts += phase_contacts(phase, start, feet, plan.walker.foot_length > 0.0)

@@ -35,8 +35,14 @@ def gait_motion(
         moments = np.concatenate([phase.zmp for phase in lifted.phases])
         heights = np.zeros(len(moments))
     else:
-        forces = [planned_forces(trajectory, k, friction) for k in range(len(trajectory.times))]
-        moments = np.column_stack([trajectory.centre_of_pressure, np.zeros(len(trajectory.times))])
+        # Legs move in planes of their own: their soles keep their places across.
+        links = robot.link_placements(trajectory.q[0])
+        soles = [robot.contacts[foot] for foot in trajectory.feet]
+        across = np.array([(links[sole.link] * sole.placement_link_patch).translation[1] for sole in soles])
+        forces = [planned_forces(trajectory, k, friction, across.tolist()) for k in range(len(trajectory.times))]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            middle = (trajectory.normal.sum(axis=2) @ across) / trajectory.total_normal
+        moments = np.column_stack([trajectory.centre_of_pressure, middle])
         heights = trajectory.places[..., 1].min(axis=(1, 2))
     return WholeBodyTrajectory(
         robot,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from humanoid_planner.gait.trajectory.gait_trajectory import GaitTrajectory
 INSTANT = 1e-9
 """Within which a sample belongs to the phase that it is told of [s]."""
 PRESSES = 1e-6
-"""Least normal force that counts as one [N]."""
+"""Least force that counts as one [N]."""
 
 
 GROUND = "ground"
@@ -23,31 +23,36 @@ GROUND = "ground"
 _UP = np.array([0.0, 0.0, 1.0])
 
 
-def planned_forces(trajectory: GaitTrajectory, sample: int, friction: float) -> list[PlannedForce]:
-    """Return forces at the places that press at a sample of a trajectory in the sagittal plane.
+def planned_forces(
+    trajectory: GaitTrajectory, sample: int, friction: float, across: Sequence[float]
+) -> list[PlannedForce]:
+    """Return forces at the feet's places at a sample of a trajectory in the sagittal plane.
 
     What acts along the ground is shared, as the normal forces are, between the places that are down by the contact
-    schedule: a toe that presses while it is in the air, as the thesis plans it, takes nothing of it. A foot slips or
-    sticks as a whole.
+    schedule: a toe that presses while it is in the air, as the thesis plans it, takes nothing of it. Where none of
+    those presses it is shared alike. A foot slips or sticks as a whole.
 
     Args:
         trajectory: that is planned.
         sample: its index.
         friction: coefficient of the ground.
+        across: y of both feet [m].
     """
     down = _parts_down(trajectory, sample)
     found: list[PlannedForce] = []
     for index, foot in enumerate(trajectory.feet):
         normals, tangential = trajectory.normal[sample, index], float(trajectory.tangential[sample, index])
         held = np.array([name in down.get(foot, ()) for name in trajectory.foot_places])
-        carried = float(normals[held].sum())
+        pressing = np.where(held, np.maximum(normals, 0.0), 0.0)
+        if pressing.sum() <= PRESSES:
+            pressing = held.astype(float) if held.any() else np.ones(len(held))
+        shares = pressing / pressing.sum()
         slips = abs(tangential) > friction * float(normals.sum()) * (1.0 + 1e-9)
-        for normal, place, holds in zip(normals, trajectory.places[sample, index], held, strict=True):
-            if abs(normal) <= PRESSES:
-                continue
-            along = tangential * float(normal) / carried if holds and carried else 0.0
-            force = np.array([along, 0.0, float(normal)])
-            found.append(PlannedForce(foot, GROUND, np.array([place[0], 0.0, place[1]]), _UP, force, friction, slips))
+        for normal, place, share in zip(normals, trajectory.places[sample, index], shares, strict=True):
+            force = np.array([share * tangential, 0.0, float(normal)])
+            if np.abs(force).max() > PRESSES:
+                at = np.array([place[0], across[index], place[1]])
+                found.append(PlannedForce(foot, GROUND, at, _UP, force, friction, slips))
     return found
 
 
