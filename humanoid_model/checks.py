@@ -29,6 +29,11 @@ def is_finite(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and math.isfinite(value)
 
 
+def shown(value: object) -> str:
+    """Return what a message shows of a value that should be a number."""
+    return f"{value:g}" if isinstance(value, Real) else repr(value)
+
+
 def check_number(value: float, element: str, *, lower: float = 0.0, upper: float = math.inf) -> float:
     """Return a finite number within bounds, which count as within.
 
@@ -103,7 +108,7 @@ def check_finite(value: float, field: str) -> float:
         InputError: it is one.
     """
     if not isinstance(value, Real):
-        raise InputError(f"is {value!r}", element=field, remedy="Give a finite number")
+        raise InputError(f"is {shown(value)}", element=field, remedy="Give a finite number")
     check_numbers(np.array([value]), field, LARGEST, f"{value:g}", "a finite number")
     return float(value)
 
@@ -115,13 +120,12 @@ def check_not_negative(value: float, field: str, unit: str) -> float:
         InputError: it is negative, not finite or absurdly large.
     """
     if not (is_finite(value) and value >= 0.0):
-        shown = f"{value:g}" if isinstance(value, Real) else repr(value)
-        raise InputError(f"is {shown}", element=field, remedy=f"Give a finite number of 0 or more [{unit}]")
+        raise InputError(f"is {shown(value)}", element=field, remedy=f"Give a finite number of 0 or more [{unit}]")
     return check_finite(value, field)
 
 
 def check_numbers(
-    values: Array, field: str, largest: float = LARGEST, shown: str = "", what: str = "finite numbers"
+    values: Array, field: str, largest: float = LARGEST, text: str = "", what: str = "finite numbers"
 ) -> None:
     """Raise an InputError that names the field if one of some values is no number to reckon with.
 
@@ -129,14 +133,14 @@ def check_numbers(
         values: to look at.
         field: that gives them.
         largest: size that none may exceed.
-        shown: how the message shows them.
+        text: how the message shows them.
         what: the field should hold.
     """
-    shown = shown or str(values.tolist())
+    text = text or str(values.tolist())
     if not np.isfinite(values).all():
-        raise InputError(f"is {shown}", element=field, remedy=f"Give {what}")
+        raise InputError(f"is {text}", element=field, remedy=f"Give {what}")
     if values.size and np.abs(values).max() > largest:
-        raise InputError(f"is {shown}", element=field, remedy=f"Give {what} of at most {largest:g} in size")
+        raise InputError(f"is {text}", element=field, remedy=f"Give {what} of at most {largest:g} in size")
 
 
 def check_enumerated(value: int, kinds: type[K], field: str) -> K:

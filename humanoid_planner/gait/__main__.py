@@ -65,7 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: words of the command line; None: those of this process.
 
     Returns:
-        0 when all went well, 1 when a phase isn't solved, 2 when something given can't be used, 130 after Ctrl-C.
+        0 when all went well, 1 when a phase isn't solved or something isn't kept, 2 when something given can't be used,
+        130 after Ctrl-C.
     """
     options = _parser().parse_args(arguments)
     options.progress = options.progress or sys.stderr.isatty()
@@ -192,7 +193,10 @@ def _solve(options: argparse.Namespace, model: GaitModel, specs: Sequence[PhaseS
     if options.out:
         print(f"written to {options.out}: {', '.join(sorted(path.name for path in options.out.iterdir()))}")
     _tell_rescues(gait)
-    return 0 if result.success else 1
+    if result.success:
+        return 0
+    tqdm.write(f"humanoid_planner.gait: {result.message}", file=sys.stderr)
+    return 1
 
 
 def _tell_rescues(gait: GaitSolution) -> None:
@@ -219,10 +223,9 @@ def _teller(specs: Sequence[PhaseSpec]) -> ProgressCallback:
 
 
 def _model(options: argparse.Namespace) -> GaitModel:
-    """Return the model with its contacts; as a walker of the plane alone, for no trajectory is written."""
+    """Return the model with its contacts."""
     feet = FootSizes(ankle_torque=not options.point_feet)
-    model = load_gait_model(options.model, feet, "--model").with_contacts(options.friction, options.toe_force)
-    return dataclasses.replace(model, robot=None)
+    return load_gait_model(options.model, feet, "--model").with_contacts(options.friction, options.toe_force)
 
 
 def _step(options: argparse.Namespace) -> WalkData:

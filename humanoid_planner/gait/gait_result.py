@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from humanoid_model import Robot
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.gait.global_step.global_gait import GlobalGait
-from humanoid_planner.gait.lift.exceeded_limits import exceeded_limits
 from humanoid_planner.gait.lift.lifted_figure import lifted_figure
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait
 from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.solvers.violation import Violation, told
 from humanoid_planner.gait.specification.gait_model import GaitModel
 from humanoid_planner.gait.specification.gait_spec import GaitSpec
 from humanoid_planner.gait.specification.phase_spec import PhaseKind
@@ -36,8 +37,8 @@ class GaitResult:
     Attributes:
         spec: that asked for it.
         model: that moves.
-        success: whether all of it is solved.
-        message: why not, or what it doesn't keep.
+        success: whether all of it is solved, every limit and contact kept, and the whole-body motion walks.
+        message: why not: what isn't solved, or "converged, but" and what isn't kept, the worst first.
         phases: solved ones in order; the last one may be the first that isn't solved.
         kinds: of these phases, and of one whose ends don't exist.
         gait: the phases as those of a walk; None of a mechanism, or where an end doesn't exist.
@@ -105,6 +106,8 @@ class GaitResult:
     @property
     def robot(self) -> Robot | None:
         """Whose trajectory it is; None of what no robot moves as."""
+        if self.lifted is not None:
+            return self.lifted.robot
         robot = self.model.robot
         return robot.robot if isinstance(robot, SagittalProjection) else robot
 
@@ -142,14 +145,24 @@ class GaitResult:
         return chain_figure(self.phases, self.model.chain) if self.phases else None
 
 
-def outcome(phases: tuple[PhaseSolution, ...], lifted: LiftedGait | None = None) -> tuple[bool, str]:
-    """Return whether phases, solved but for the last one, are all solved, and why not or what they don't keep."""
+def outcome(phases: tuple[PhaseSolution, ...], verdict: Sequence[Violation] = ()) -> tuple[bool, str]:
+    """Return whether phases, solved but for the last one, and their motion keep everything, and what not.
+
+    Args:
+        phases: in order.
+        verdict: what the whole-body motion doesn't keep.
+    """
     last = phases[-1]
     if not last.converged:
         return False, f"phases[{len(phases) - 1}]: {last.status.value}: {last.message}"
     broken = [
-        f"phases[{index}]: {solution.status.value}: {solution.message}"
+        (max((item.severity for item in solution.violations), default=math.inf), index, solution)
         for index, solution in enumerate(phases)
-        if solution.status is not PhaseStatus.CONVERGED
+        if solution.status is not PhaseStatus.CONVERGED and phases.index(solution) == index
     ]
-    return True, "; ".join([*broken, *(exceeded_limits(lifted) if lifted is not None else ())])
+    reasons = [told(verdict)] if verdict else []
+    if broken:
+        _, index, worst = max(broken, key=lambda item: item[0])
+        more = f" (and {len(broken) - 1} phases more)" if len(broken) > 1 else ""
+        reasons.append(f"phases[{index}]: {worst.status.value}: {worst.message}{more}")
+    return not reasons, f"converged, but {'; '.join(reasons)}" if reasons else ""

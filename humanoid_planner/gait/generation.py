@@ -11,6 +11,7 @@ from concurrent.futures import Executor
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback, as_part
 from humanoid_planner.gait.gait_result import GaitResult, outcome
+from humanoid_planner.gait.gait_verdict import judge_motion
 from humanoid_planner.gait.global_step.global_gait import GlobalGait
 from humanoid_planner.gait.global_step.solve_whole import solve_whole
 from humanoid_planner.gait.lift.level_walk import (
@@ -30,6 +31,7 @@ from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution, phase_pr
 from humanoid_planner.gait.specification.gait_model import GaitModel, load_gait_model, load_whole_model
 from humanoid_planner.gait.specification.gait_plan import GaitPlan, plan_gait
 from humanoid_planner.gait.specification.gait_spec import GaitSpec
+from humanoid_planner.gait.specification.ground_profile import LEVEL, ground_profile
 from humanoid_planner.gait.specification.phase_spec import PhaseSpec
 from humanoid_planner.gait.specification.spec_problems import (
     UnreachableError,
@@ -41,6 +43,7 @@ from humanoid_planner.gait.specification.spec_problems import (
 
 LIFT = "lift: "
 """What stages of a lift begin with."""
+IN_SPACE = "In its sagittal plane alone a robot in space isn't balanced: set lift"
 
 
 def generate_gait(
@@ -211,7 +214,7 @@ class _Generation:
             if not phase.converged:
                 reason = f"phases[{index}] with the legs in each other's parts: {phase.status.value}: {phase.message}"
                 return dataclasses.replace(result, success=False, message=f"There is no trajectory: {reason}")
-        return result
+        return _judged(result)
 
     def _lifted(self, result: GaitResult, gait: GaitSolution) -> GaitResult:
         """Return the result with the whole robot's motion in space."""
@@ -234,8 +237,21 @@ class _Generation:
             return dataclasses.replace(result, success=False, message=reason)
         except InputError as error:
             return dataclasses.replace(result, success=False, message=f"The gait can't be lifted: {error}")
-        success, message = outcome(gait.phases, lifted)
-        return dataclasses.replace(result, success=success, message=message, lifted=lifted)
+        return _judged(dataclasses.replace(result, lifted=lifted))
+
+
+def _judged(result: GaitResult) -> GaitResult:
+    """Return the result with the verdict of its whole-body motion: of two repetitions, which all others are like."""
+    repeats = min(result.repeats, 2)
+    motion = dataclasses.replace(result, repeats=repeats).motion
+    assert motion is not None
+    assert result.gait is not None
+    ground = LEVEL if result.lifted is not None else ground_profile(result.gait.plan.repeated(repeats))
+    verdict = judge_motion(motion, ground, result.spec.friction)
+    success, message = outcome(result.phases, verdict)
+    if verdict and result.lifted is None and motion.robot.base_joint is not None:
+        message += f". {IN_SPACE}"
+    return dataclasses.replace(result, success=success, message=message)
 
 
 def _model(spec: GaitSpec) -> GaitModel:

@@ -132,11 +132,7 @@ def report_message(solution: PhaseSolution) -> GaitReport:
         max_rates=_flat(np.abs(model.joint_rates(solution.v)).max(axis=0)),
         violations=[
             ConstraintViolation(
-                constraint=f"excess: {item.what}",
-                value=float(item.excess),
-                bound=0.0,
-                unit=item.unit,
-                time=float(item.time),
+                constraint=item.what, value=item.value, bound=item.limit, unit=item.unit, time=item.worst
             )
             for item in solution.violations
         ],

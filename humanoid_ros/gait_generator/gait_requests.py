@@ -67,9 +67,9 @@ class GaitRequests(ProcessRequests):
         return _feedback(progress), None
 
     def take(self, content: Gait, success: bool) -> None:
-        """Stamp a gait; draw and play one that is solved."""
+        """Stamp a gait; draw and play one that is solved, also where it doesn't keep everything."""
         content.header.stamp = self._node.get_clock().now().to_msg()
-        if success:
+        if success or content.trajectory.joints.points:
             self._show(content)
 
 

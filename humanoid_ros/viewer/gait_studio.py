@@ -132,7 +132,7 @@ class GaitStudio:
 
     def _on_end(self, result: GenerateGait.Result | None, why: str) -> None:
         self._panel.working = False
-        if result is None or not result.success:
+        if result is None or not (result.success or result.gait.trajectory.joints.points):
             self._panel.say(why if result is None else result.message, False)
             return
         self._panel.say(_summary(result.gait, result.message), not result.message)

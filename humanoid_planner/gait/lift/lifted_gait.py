@@ -29,8 +29,8 @@ from humanoid_planner.gait.lift.lateral_sway import PendulumMotion, PendulumPhas
 from humanoid_planner.gait.lift.leg_placement import LegPlacement
 from humanoid_planner.gait.lift.sagittal_samples import SagittalPhase, accelerations, sample_gait
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
-from humanoid_planner.gait.solvers.phase_solution import ViolationKind
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
+from humanoid_planner.gait.solvers.violation import ViolationKind
 from humanoid_planner.gait.specification.phase_spec import PhaseKind
 
 

@@ -358,9 +358,7 @@ def _findings(gait: GaitSolution, series: GaitSeries, index: int) -> list[Findin
     if not solution.converged:
         found.append(Finding(number, solution.message, math.nan, *NOT_CONVERGED))
     for item in solution.violations:
-        excess = f"{item.excess:.3g} {item.unit}".rstrip()
-        what = f"{item.what} exceeded by {excess}, first at {start + item.time:.3f} s"
-        found.append(Finding(number, what, start + item.time, *REMEDIES[item.kind]))
+        found.append(Finding(number, str(item.later(start)), start + item.time, *REMEDIES[item.kind]))
     rows = series.phase == index
     t = series.t[rows]
     if gait.plan.phases[index].double and gait.plan.walker.foot_length > 0.0:

@@ -6,7 +6,7 @@ The thesis' practice, in the words of this package's settings: what is first, an
 
 from __future__ import annotations
 
-from humanoid_planner.gait.solvers.phase_solution import ViolationKind
+from humanoid_planner.gait.solvers.violation import ViolationKind
 
 REMEDIES: dict[ViolationKind, tuple[str, str]] = {
     ViolationKind.RELEASED_FOOT_PULLS: (
@@ -40,6 +40,14 @@ REMEDIES: dict[ViolationKind, tuple[str, str]] = {
     ViolationKind.CLOSURE: (
         "raise penalties.closure by a factor of 3, with this solution to start from",
         "check slap against closure, and whether bounds of the controls let the loop close",
+    ),
+    ViolationKind.JUMP: (
+        "give neighbouring phases the same states",
+        "solve phases whose transitions are free to a finer tolerance",
+    ),
+    ViolationKind.DYNAMICS: (
+        "lift the gait: a robot in space needs a lateral motion as well",
+        "solve it on a finer mesh",
     ),
 }
 """First and second action for each kind of limit."""

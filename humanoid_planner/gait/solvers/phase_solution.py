@@ -18,6 +18,7 @@ from humanoid_planner.gait.optimal_control.foot_series import FootSeries, foot_s
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.boundary_value_problem import hermite
+from humanoid_planner.gait.solvers.violation import Limit, Violation, ViolationKind, told, worst_first
 
 
 class PhaseStatus(enum.Enum):
@@ -30,48 +31,13 @@ class PhaseStatus(enum.Enum):
     UNREACHABLE = "unreachable"
 
 
-class ViolationKind(enum.Enum):
-    """What sort of limit isn't kept; each calls for its own remedies (section 2.32.4)."""
-
-    RELEASED_FOOT_PULLS = "released foot pulls"
-    ROOT_FOOT_PULLS = "standing foot pulls"
-    FRICTION = "friction"
-    RANGE = "joint range"
-    RATE = "joint rate"
-    CLEARANCE = "clearance"
-    BOUND = "bound of a control"
-    CLOSURE = "closure"
-
-
-@dataclass(frozen=True)
-class Violation:
-    """Something that a motion doesn't keep.
-
-    Attributes:
-        kind: of the limit.
-        what: the limit.
-        time: when it is first exceeded [s].
-        excess: by how much at most, in the limit's own unit.
-        unit: of the excess.
-    """
-
-    kind: ViolationKind
-    what: str
-    time: float
-    excess: float
-    unit: str
-
-    def __str__(self) -> str:
-        return f"{self.what} exceeded by {self.excess:.3g} {self.unit}, first at {self.time:.3f} s"
-
-
 @dataclass(frozen=True)
 class Tolerances:
     """What still counts as kept: exterior penalties leave a little over.
 
     Attributes:
         force: of a normal force below zero [N].
-        friction: share by which a friction coefficient may be exceeded.
+        friction: share by which a friction coefficient may be exceeded, by forces that aren't below ``force``.
         angle: [rad].
         rate: [rad/s].
         clearance: [m].
@@ -91,12 +57,12 @@ class Tolerances:
         """Check the values.
 
         Raises:
-            InputError: one isn't finite and at least zero.
+            InputError: one isn't finite and above zero.
         """
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if not 0.0 <= value < math.inf:
-                raise InputError(f"is {value}", element=f"tolerances.{field.name}", remedy="Give 0 or more")
+            if not 0.0 < value < math.inf:
+                raise InputError(f"is {value}", element=f"tolerances.{field.name}", remedy="Give a number above 0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +88,7 @@ class PhaseSolution:
         cost: penalised criterion J.
         direct_cost: the same from the transcription; NaN without one.
         energies: what the torques spend.
-        violations: limits that aren't kept.
+        violations: limits that aren't kept, the worst first.
         log: what was done, line by line.
         seconds: time of the synthesis.
     """
@@ -224,32 +190,35 @@ def find_violations(
         for row, normal in zip(foot.normal, series.normal.T, strict=True):
             # A released foot's forces are controls; those of the foot at the root follow from the motion.
             kind = ViolationKind.ROOT_FOOT_PULLS if row.accelerated else ViolationKind.RELEASED_FOOT_PULLS
-            _add(contacts, kind, f"{name}: unilaterality of {row.name}", t, -normal, tolerances.force, "N")
+            limit = Limit(kind, f"{name}: unilaterality of {row.name}", "N", tolerances.force, least=True)
+            contacts += limit.check(t, normal, 0.0)
         if np.isfinite(problem.friction):
-            excess = np.abs(series.tangential) - problem.friction * series.normal.sum(axis=1)
-            most = float(np.abs(series.normal).sum(axis=1).max())
-            what = f"{name}: friction {problem.friction:g}"
-            _add(contacts, ViolationKind.FRICTION, what, t, excess, tolerances.friction * most, "N")
+            total = series.total_normal
+            along = np.where(total < -tolerances.force, 0.0, np.abs(series.tangential))  # else it pulls
+            most = (1.0 + tolerances.friction) * problem.friction * np.maximum(total, 0.0)
+            contacts += _friction(problem.friction, name, tolerances).check(t, along, most)
     limits: list[Violation] = []
     angles, rates = model.joint_angles(q), model.joint_rates(v)
     for j, name in enumerate(model.joint_names):
-        below, above = model.joint_lower[j] - angles[:, j], angles[:, j] - model.joint_upper[j]
-        _add(limits, ViolationKind.RANGE, f"least angle of {name}", t, below, tolerances.angle, "rad")
-        _add(limits, ViolationKind.RANGE, f"greatest angle of {name}", t, above, tolerances.angle, "rad")
-        fast = np.abs(rates[:, j]) - model.rate_limit[j]
-        _add(limits, ViolationKind.RATE, f"rate of {name}", t, fast, tolerances.rate, "rad/s")
+        for word, least, ends in (("least", True, model.joint_lower), ("greatest", False, model.joint_upper)):
+            limit = Limit(ViolationKind.RANGE, f"{word} angle of {name}", "rad", tolerances.angle, least)
+            limits += limit.check(t, angles[:, j], ends[j])
+        rate = Limit(ViolationKind.RATE, f"rate of {name}", "rad/s", tolerances.rate)
+        limits += rate.check(t, np.abs(rates[:, j]), model.rate_limit[j])
     for name in model.points_to_clear(bool(problem.penalties.obstacles)):
         place = model.points[name].position(q)
         obstacles = problem.penalties.obstacles
         # A clearance above the ground is a wish that the penalty expresses; ends are often given on the ground.
         floor = min(problem.penalties.clearance, 0.0) + sum(item.envelope(place[:, 0]) for item in obstacles)
-        _add(limits, ViolationKind.CLEARANCE, f"clearance of {name}", t, floor - place[:, 1], tolerances.clearance, "m")
+        clear = Limit(ViolationKind.CLEARANCE, f"clearance of {name}", "m", tolerances.clearance, least=True)
+        limits += clear.check(t, place[:, 1], floor)
     span = np.maximum(np.abs(u).max(axis=0), 1.0)
     for j, name in enumerate(model.control_names):
-        excess = np.maximum(model.control_lower[j] - u[:, j], u[:, j] - model.control_upper[j])
-        _add(limits, ViolationKind.BOUND, f"bound of {name}", t, excess, tolerances.torque * span[j], "")
-    beyond = 1e3 * (closure_gap(problem.scaled_model, q) - tolerances.closure)
-    _add(limits, ViolationKind.CLOSURE, f"closure gap of {1e3 * tolerances.closure:g} mm", t, beyond, 0.0, "mm")
+        for least, ends in ((True, model.control_lower), (False, model.control_upper)):
+            bound = Limit(ViolationKind.BOUND, f"bound of {name}", "", tolerances.torque * float(span[j]), least)
+            limits += bound.check(t, u[:, j], ends[j])
+    closed = Limit(ViolationKind.CLOSURE, "closure gap", "mm", 1e3 * tolerances.closure)
+    limits += closed.check(t, 1e3 * closure_gap(problem.scaled_model, q), 0.0)
     return contacts, limits
 
 
@@ -336,9 +305,9 @@ def solution_from_samples(
         status = PhaseStatus.LIMIT_VIOLATION
     else:
         status = PhaseStatus.CONVERGED
-    violations = (*contacts, *limits)
+    violations = worst_first((*contacts, *limits))
     if solved and violations:
-        message += f"; {violations[0]}" + (f" and {len(violations) - 1} more" if len(violations) > 1 else "")
+        message += f"; {told(violations)}"
     return PhaseSolution(
         status=status,
         message=message + infeasible,
@@ -364,9 +333,7 @@ def solution_from_samples(
     )
 
 
-def _add(
-    found: list[Violation], kind: ViolationKind, what: str, t: Reals, excess: Reals, tolerance: float, unit: str
-) -> None:
-    beyond = excess > tolerance
-    if beyond.any():
-        found.append(Violation(kind, what, float(t[int(np.argmax(beyond))]), float(excess.max()), unit))
+def _friction(coefficient: float, foot: str, tolerances: Tolerances) -> Limit:
+    """Return what a foot's force along the ground keeps; below the tolerance of normal ones no share says anything."""
+    tolerance = coefficient * tolerances.force
+    return Limit(ViolationKind.FRICTION, f"{foot}: friction {coefficient:g}", "N", tolerance)

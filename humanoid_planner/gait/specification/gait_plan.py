@@ -122,6 +122,12 @@ class GaitPlan:
         advance = self.phases[-1].advance
         return np.asarray(self.offsets[-1] + np.array([advance.real, advance.imag]))
 
+    def repeated(self, cycles: int) -> GaitPlan:
+        """Return the phases as often as told, each time where the time before ends."""
+        advance = self.next_offset - self.offsets[0]
+        offsets = np.vstack([self.offsets + cycle * advance for cycle in range(cycles)])
+        return GaitPlan(self.walker, self.phases * cycles, offsets)
+
     def legs_exchanged(self, cycles: int = 1) -> tuple[bool, ...]:
         """Of each phase of the gait repeated, whether the first phase's front leg has the part of the rear one.
 

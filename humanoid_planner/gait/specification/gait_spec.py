@@ -17,7 +17,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.checks import check_finite, check_known, check_not_negative, is_finite
+from humanoid_model.checks import check_finite, check_known, check_not_negative, is_finite, shown
 from humanoid_model.errors import InputError
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
@@ -35,6 +35,9 @@ METHODS = {INDIRECT: "pontryagin", DIRECT: "direct", SHOOTING: "shooting"}
 """Methods of gaits, and what :class:`.SynthesisOptions` calls them."""
 LIFT_RANGE = 1.0
 """Penalty on joint ranges, reserves included, of gaits to be lifted, where that is left open."""
+LIFT_CLEARANCE = 5e-3
+"""Height of the swinging foot of gaits to be lifted, where that is left open [m]: a foot that skims the ground
+stumbles."""
 MIN_NODES, MAX_NODES = 11, 100000
 SLOWEST, FASTEST = 0.01, 5.0
 """Speeds that are no mistake [m/s]."""
@@ -152,7 +155,7 @@ class GaitBounds:
         enforce_friction: whether the controls keep to it; else it is only reported.
         enforce_unilateral: whether the controls keep feet from pulling.
         min_normal_force: least normal force at heel and at toe, with ``enforce_unilateral`` [N].
-        clearance: smallest height of the swinging foot between its contacts [m].
+        clearance: smallest height of the swinging foot between its contacts; 0: none, of gaits to be lifted 5 mm [m].
         obstacles: to step over in single support.
     """
 
@@ -359,7 +362,7 @@ class GaitSpec:
             inequality=weights.clearance or own.clearance,
             range_weight=weights.range or own.range or (LIFT_RANGE if self.lift else 0.0),
             rate_weight=weights.rate or own.rate,
-            clearance=self.bounds.clearance,
+            clearance=self.bounds.clearance or (LIFT_CLEARANCE if self.lift else 0.0),
             obstacles=self.bounds.obstacles,
         )
 
@@ -446,7 +449,7 @@ class GaitSpec:
         limit = self.options.time_limit
         if not (isinstance(limit, Real) and limit >= 0.0):
             raise InputError(
-                f"is {limit!r} s", element="options.time_limit", remedy="Give one above 0, or 0 for the default"
+                f"is {shown(limit)} s", element="options.time_limit", remedy="Give one above 0, or 0 for the default"
             )
 
     def _check_settings(self) -> None:
@@ -554,7 +557,7 @@ def given_fields(record: GaitWeights | GaitBounds, name: str, kept: Sequence[str
 def _check_open(value: float, name: str) -> None:
     """Check a number that may be left open."""
     if not (is_finite(value) and value >= 0.0):
-        raise InputError(f"is {value!r}", element=name, remedy="Give a finite number above 0, 0 for the default")
+        raise InputError(f"is {shown(value)}", element=name, remedy="Give a finite number above 0, 0 for the default")
 
 
 def _check_kind(value: object, kinds: tuple[type, ...], name: str) -> None:

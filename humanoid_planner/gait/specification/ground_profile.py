@@ -39,6 +39,10 @@ class GroundProfile:
         return np.stack([x, np.repeat(levels, 2)], axis=1)
 
 
+LEVEL = GroundProfile(np.zeros(0), np.zeros(1))
+"""A floor at height 0."""
+
+
 def ground_profile(plan: GaitPlan) -> GroundProfile:
     """Ground under the footholds of a gait.
 

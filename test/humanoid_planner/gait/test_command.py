@@ -32,9 +32,12 @@ def test_phase_into_a_folder(tmp_path, capsys):
     assert "report.txt" in written
 
 
-def test_duration_of_a_phase(capsys):
-    assert main(["phase", "double_support", *RABBIT, "--duration", "0.12", "--transcription"]) == 0
-    assert "0.120 s" in capsys.readouterr().out
+def test_duration_of_a_phase_and_what_it_does_not_keep(capsys):
+    assert main(["phase", "double_support", *RABBIT, "--duration", "0.12", "--transcription"]) == 1
+    told = capsys.readouterr()
+    assert "0.120 s" in told.out
+    assert "converged, but phases[0]: contact violation: " in told.err
+    assert "rear_tip: friction 0.6 exceeded by 18.9 N, first at 0.000 s: 22.52 at 0.000 s, 3.604 allowed" in told.err
 
 
 def test_time_that_runs_out_is_told_with_what_there_is(capsys):
@@ -48,8 +51,10 @@ def test_time_that_runs_out_is_told_with_what_there_is(capsys):
 @pytest.mark.slow
 def test_walk_between_rests_with_a_film(tmp_path, capsys):
     words = ["--between-rests", "--friction", "0.3", "--rates", "--out", str(tmp_path), "--workers", "2"]
-    assert main(["walk", *words]) == 0
-    out = capsys.readouterr().out
+    assert main(["walk", *words]) == 1  # of the thesis' walk some joints are too fast
+    out, err = capsys.readouterr()
+    assert "humanoid_planner.gait: converged, but " in err
+    assert "speed exceeded by" in err
     assert "1.806 s, 0.950 m" in out
     assert (tmp_path / "gait.gif").stat().st_size > 50_000
     assert (tmp_path / "phase_5_stop.csv").is_file()
@@ -60,7 +65,7 @@ def test_obstacle_is_stepped_over(capsys):
     """The swinging foot passes over it, which takes more effort than level ground."""
     costs = []
     for words in ([], ["--obstacle", "0.1,0.05,0.05"]):
-        assert main(["phase", "single_support", *words]) == 0
+        assert main(["phase", "single_support", *words]) in (0, 1)  # the same state is given whatever it steps over
         out = capsys.readouterr().out
         assert "converged" in out
         costs.append(float(out.split("\nJ ")[1].split()[0]))

