@@ -195,6 +195,7 @@ class _Solid:
         convex: whether it is.
         middle: (3,) of a ball around it [m].
         radius: of that ball [m].
+        sample: (1, 3) some point of it [m].
     """
 
     def __init__(self, geometry: coal.CollisionGeometry, described: Shape) -> None:
@@ -210,6 +211,7 @@ class _Solid:
             self.shape = self.hull if self.convex else geometry
         self.hull.computeLocalAABB()
         self.middle, self.radius = np.array(self.hull.aabb_center), float(self.hull.aabb_radius)
+        self.sample = self.middle[None] if self.convex else self._corners[0, :1]
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
@@ -258,11 +260,10 @@ def _depth(one: _Solid, at: _Placement, other: _Solid, there: _Placement, rough:
     if crossed and rough:
         return min(deepest, hulls)
     for inner, its, outer, own in ((one, at, other, there), (other, there, one, at)):
-        points = (inner.points @ its[0].T + its[1] - own[1]) @ own[0]
-        inside = np.linalg.norm(points - outer.middle, axis=1) < outer.radius
         # Without a crossing all of a solid is inside or none.
-        if crossed or inside.all():
-            deepest = max(deepest, outer.deepest_of(points[inside] if crossed else points[:1]))
+        points = ((inner.points if crossed else inner.sample) @ its[0].T + its[1] - own[1]) @ own[0]
+        near = points[np.linalg.norm(points - outer.middle, axis=1) < outer.radius]
+        deepest = max(deepest, outer.deepest_of(near) if len(near) else 0.0)
     return min(deepest, hulls)
 
 
