@@ -279,9 +279,10 @@ def _fills_hull(corners: NDArray[np.float64]) -> bool:
 
 def _hull(points: NDArray[np.float64]) -> coal.ConvexBase:
     """Return the convex hull of points (n, 3), of flat ones with a thickness: coal would crash."""
-    _, spreads, directions = np.linalg.svd(points - points.mean(axis=0), full_matrices=True)
-    for k, direction in enumerate(directions):
-        if k >= len(spreads) or spreads[k] <= _FLAT * np.sqrt(len(points)):
+    away = points - points.mean(axis=0)
+    squares, directions = np.linalg.eigh(away.T @ away / len(points))
+    for square, direction in zip(squares, directions.T, strict=True):
+        if square <= _FLAT**2:
             points = np.vstack([points + _FLAT * direction, points - _FLAT * direction])
     corners = coal.StdVec_Vec3s()
     corners.extend(list(points))
