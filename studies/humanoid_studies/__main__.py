@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``python -m humanoid_studies``: the experiments of the theses, and simulations by what compares."""
+"""The command ``python -m humanoid_studies``: the experiments of the theses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError
-from humanoid_sim.__main__ import main as simulate
 from humanoid_studies.experiments import Experiment, find_experiment
 from humanoid_studies.gait import EXPERIMENTS as GAIT
 from humanoid_studies.simulator import EXPERIMENTS as SIMULATOR
@@ -21,9 +20,7 @@ _EXAMPLES = """examples:
   python -m humanoid_studies                                   # lists the experiments
   python -m humanoid_studies four_leg_table
   python -m humanoid_studies E2 B3 --out pictures
-  python -m humanoid_studies gait --out pictures               # all of the gait thesis
-  python -m humanoid_studies simulate box_on_slope --solver lemke_faceted
-                    # python -m humanoid_sim run, with the solvers and integrators of the theses"""
+  python -m humanoid_studies gait --out pictures               # all of the gait thesis"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,12 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         0 when all went well, 1 when an experiment isn't as it should be, 2 when something given can't be used, 130
-        after Ctrl-C. ``simulate`` returns what ``python -m humanoid_sim run`` does.
+        after Ctrl-C.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    if words[:1] == ["simulate"]:
-        return simulate(["run", *words[1:]])
-    options = _parser().parse_args(words)
+    options = _parser().parse_args(arguments)
     try:
         if not options.names:
             _list()

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from humanoid_model.errors import InputError
+from humanoid_sim.__main__ import main as simulate
 from humanoid_studies.__main__ import main
 from humanoid_studies.experiments import experiments_of
 from humanoid_studies.gait import EXPERIMENTS as GAIT
@@ -26,7 +27,7 @@ def test_it_lists_the_experiments_of_both_theses(capsys: pytest.CaptureFixture[s
 
 def test_no_two_experiments_go_by_one_word() -> None:
     words = [word.lower() for e in (*SIMULATOR, *GAIT) for word in (e.id, e.name)]
-    words += ["simulator", "gait", "all", "simulate"]
+    words += ["simulator", "gait", "all"]
     assert len(set(words)) == len(words)
 
 
@@ -90,9 +91,9 @@ def test_simulations_by_solvers_and_integrators_of_theirs(tmp_path: Path, capsys
     file = tmp_path / "solver.txt"
     file.write_text("LCP LEMKE  # the thesis' words\n")
     short = ["--duration", "0.003"]
-    assert main(["simulate", "box_on_slope", *short, "--solver-file", str(file)]) == 0
+    assert simulate(["run", "box_on_slope", *short, "--solver-file", str(file)]) == 0
     assert "method lemke_faceted" in capsys.readouterr().out
-    assert main(["simulate", "box_on_slope", *short, "--integrator", "moreau"]) == 0
+    assert simulate(["run", "box_on_slope", *short, "--integrator", "moreau"]) == 0
     assert "integrator moreau" in capsys.readouterr().out
-    assert main(["simulate", "box_on_slope", *short, "--solver", "hope"]) == 2
+    assert simulate(["run", "box_on_slope", *short, "--solver", "hope"]) == 2
     assert "no contact solver 'hope'" in capsys.readouterr().err
