@@ -22,8 +22,8 @@ from humanoid_planner.contacts import (
     BarycentreNear,
     CentreOfMassAttractor,
     ContactCount,
-    CrossedMalus,
-    LocationMalus,
+    CrossedPenalty,
+    LocationPenalty,
     PointAlongGuide,
     PointAttractor,
     PredefinedCandidates,
@@ -137,7 +137,7 @@ def slabs_and_bars() -> Scenario:
 def bip_over_bars() -> Scenario:
     """BIP over the first bars, likewise; its feet are as long as the stairs are deep, so that these aren't for it."""
     scenario = _on_feet("bip", "slabs_and_bars", ("slab_1", -0.03), (1.74, 0.0, 0.97), 8.0, 1.25)
-    scenario.options |= safely() | {"sons": 2}
+    scenario.options |= safely() | {"children": 2}
     return scenario
 
 
@@ -310,15 +310,15 @@ def ladder() -> Scenario:
         *uncrossed(scene, 0.3, [(hands[0], hands[1])]),
     ]
     options["goal_holds"] = [*((ball, "rung_3") for ball in balls), *((hand, "rung_6") for hand in hands)]
-    options["failure_malus"] = 0.03
+    options["failure_penalty"] = 0.03
     goal: list[Task] = [point_beyond(kinematics, "WAIST", [0, 0, 0], [0, 0, 1.15], [0, 0, 1], "pelvis high")]
     return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", 0.1), goal, 0.6, options)
 
 
-def uncrossed(scene: Scene, width: float, pairs: Iterable[tuple[str, str]]) -> list[CrossedMalus]:
+def uncrossed(scene: Scene, width: float, pairs: Iterable[tuple[str, str]]) -> list[CrossedPenalty]:
     """Return terms by which left and right locations keep a width beside each other [m]."""
     surfaces = _surface_placements(scene)
-    return [CrossedMalus(surfaces, width=width, left=left, right=right) for left, right in pairs]
+    return [CrossedPenalty(surfaces, width=width, left=left, right=right) for left, right in pairs]
 
 
 def _surface_placements(scene: Scene) -> dict[str, pin.SE3]:
@@ -339,10 +339,10 @@ def _with_hands(
     return {
         "locations": [*feet, *hands],
         "candidates": RandomCandidates(density=12.0, radius=1.1, headings=(0.0,), turn=0.1),
-        "sons": 2,
+        "children": 2,
         "potential": CentreOfMassAttractor(Attractor(target, 0.0)),
         "criterion": NearReference(kinematics, robot.postures["half_sitting"]),
-        "terms": [ContactCount(0.02), LocationMalus(dict.fromkeys(hands, -0.1))],
+        "terms": [ContactCount(0.02), LocationPenalty(dict.fromkeys(hands, -0.1))],
         "collisions": CollisionModel(robot, scene, r=NARROW),
         "torque_limits": True,
         "friction": 0.54,
@@ -364,7 +364,7 @@ def _along_guide(
     scene: Scene,
     kinematics: RobotKinematics,
     guide: Sequence[NDArray[np.float64]],
-    malus: Mapping[str, float],
+    penalty: Mapping[str, float],
     links: Sequence[str] = ("LLEG_LINK5", "RLEG_LINK5"),
     weight: float = 1.0,
 ) -> dict[str, Any]:
@@ -381,7 +381,7 @@ def _along_guide(
         "method": "vbfp",
         "candidates": SearchVolumes(size=0.3, angle=math.radians(120)),
         "potential": WeightedSum(terms),
-        "terms": [ContactCount(0.05, 2.0), LocationMalus(hands | dict(malus))],
+        "terms": [ContactCount(0.05, 2.0), LocationPenalty(hands | dict(penalty))],
         "posture": guide[0],
         "collisions": CollisionModel(robot, scene, r=NARROW),
         "torque_limits": True,

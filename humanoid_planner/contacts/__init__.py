@@ -12,9 +12,9 @@ from humanoid_planner.contacts.potentials.places import CentreOfMassAttractor, P
 from humanoid_planner.contacts.potentials.stance_terms import (
     BarycentreNear,
     ContactCount,
-    CrossedMalus,
-    LocationMalus,
-    OnlyMalus,
+    CrossedPenalty,
+    LocationPenalty,
+    OnlyPenalty,
     StanceTerm,
 )
 from humanoid_planner.contacts.search.best_first import End
@@ -31,10 +31,10 @@ __all__ = [
     "ContactPlan",
     "ContactPlanner",
     "ContactProblem",
-    "CrossedMalus",
+    "CrossedPenalty",
     "End",
-    "LocationMalus",
-    "OnlyMalus",
+    "LocationPenalty",
+    "OnlyPenalty",
     "PlanLimits",
     "PlanStatistics",
     "PlanVerdict",

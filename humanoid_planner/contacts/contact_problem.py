@@ -38,9 +38,9 @@ class ContactProblem:
         goal: tasks of the last posture.
         locations: names of the robot's locations that may hold.
         candidates: where couples may hold.
-        method: "bfp" takes all sons of a stance, "vbfp" the best one of each couple, which needs search volumes.
+        method: "bfp" takes all children of a stance, "vbfp" the best one of each couple, which needs search volumes.
         potential: U_T of the posture, which guides the search; None for zero.
-        terms: U_S, bonus and malus of the stance.
+        terms: U_S, bonus and penalty of the stance.
         criterion: of all postures; None for ``potential``, as VBFP needs it.
         surfaces: names of surfaces that may be held on; None for all.
         forbidden: pairs of a location's or link's name and a surface's that must not hold.
@@ -51,18 +51,18 @@ class ContactProblem:
         metric: equality of stances.
         threshold: M; nodes of this potential and above are left out.
         seed: of random candidates; the plan is the same for a seed.
-        sons: most sons by new contacts of a link. Places are tried in the order of the potential that the father's
-            posture would have, moved with the middle of the contacts, until so many have a posture; the others come
-            when no node is left, again so many at a time. None for all sons, as the thesis has it.
+        children: most children by new contacts of a link. Places are tried in the order of the potential that the
+            parent's posture would have, moved with the middle of the contacts, until so many have a posture; the
+            others come when no node is left, again so many at a time. None for all children, as the thesis has it.
         pre_contact: ask first whether a location comes near its surface; None does with search volumes.
         reach: leave out stances whose contacts are proved to be too far apart.
         balance: leave out stances whose bearing contacts are proved not to carry the robot.
         goal_below: U_T at and above which a node isn't tried for the goal.
-        way_exists: tells whether there is a way from a node to its son; None for always.
+        way_exists: tells whether there is a way from a node to its child; None for always.
         goal_way_exists: likewise from a node to its goal posture.
         goal_holds: pairs of a location's name and a surface's that hold at the end, whatever the posture.
-        failure_malus: what a waiting stance is put off by, in units of the potential, for each posture that wasn't
-            found among the sons of stances of the same couples; zero for the thesis' order.
+        failure_penalty: what a waiting stance is put off by, in units of the potential, for each posture that wasn't
+            found among the children of stances of the same couples; zero for the thesis' order.
         options: of the solver for each posture.
         requirements: what else postures fulfil, see :class:`humanoid_planner.posture.PostureRequirements`.
 
@@ -88,7 +88,7 @@ class ContactProblem:
     metric: StanceMetric = field(default_factory=StanceMetric)
     threshold: float = math.inf
     seed: int = 0
-    sons: int | None = None
+    children: int | None = None
     pre_contact: bool | None = None
     reach: bool = True
     balance: bool = True
@@ -96,14 +96,14 @@ class ContactProblem:
     way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_holds: Collection[tuple[str, str]] = ()
-    failure_malus: float = 0.0
+    failure_penalty: float = 0.0
     options: SolverOptions = POSTURE
     requirements: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_count(self.seed, "seed")
-        if self.sons is not None:
-            check_count(self.sons, "sons", 1)
-        check_number(self.failure_malus, "failure_malus")
+        if self.children is not None:
+            check_count(self.children, "children", 1)
+        check_number(self.failure_penalty, "failure_penalty")
         if math.isnan(self.goal_below):
             raise InputError("is NaN", element="goal_below", remedy="Give a number, or infinity for none")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The space of stances with a posture each: its sons are one contact away (specification 001 Alg. 2-5)."""
+"""The space of stances with a posture each: its children are one contact away (specification 001 Alg. 2-5)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LOOK = 0.1
 
 METHODS = ("bfp", "vbfp")
 
-#: Asks for one posture after the other, and comes to sons.
+#: Asks for one posture after the other, and comes to children.
 _Asking = Generator[PostureQuestion, PostureResult, "list[StancePosture]"]
 
 
@@ -49,7 +49,7 @@ class StancePosture:
 
     Attributes:
         stance: contacts with their roles.
-        q: (nq,) posture that shows that the stance, and the way to it from its father, exist.
+        q: (nq,) posture that shows that the stance, and the way to it from its parent, exist.
         at_goal: whether the goal's tasks are fulfilled: the end of a plan.
         born: volume that the posture generator chose the new contact's place in, for VBFP.
     """
@@ -61,7 +61,7 @@ class StancePosture:
 
 
 @dataclass
-class SonCounts:
+class ChildCounts:
     """What became of the stances that a search looked at.
 
     Attributes:
@@ -70,7 +70,7 @@ class SonCounts:
         unreachable: proved to be out of reach.
         unbalanced: proved to have no equilibrium.
         refused: couples whose pre-contact has no posture.
-        disconnected: left out by the test of the way from the father.
+        disconnected: left out by the test of the way from the parent.
     """
 
     tried: int = 0
@@ -83,30 +83,30 @@ class SonCounts:
 
 @dataclass
 class ContactSpace(SearchSpace[StancePosture]):
-    """Stances of couples, with the sons of the thesis' Alg. 3 (BFP) or 7 to 9 (VBFP).
+    """Stances of couples, with the children of the thesis' Alg. 3 (BFP) or 7 to 9 (VBFP).
 
-    VBFP gives the best son of each couple only, and with it the next best ones of the expanded node's own couple. That
-    the posture generator finds the best is so when its criterion is the potential; VBFP asks for search volumes.
+    VBFP gives the best child of each couple only, and with it the next best ones of the expanded node's own couple.
+    That the posture generator finds the best is so when its criterion is the potential; VBFP asks for search volumes.
 
     Attributes:
         couples: what may hold on what.
         caller: of the posture generator.
         candidates: where couples may hold.
         posture_term: U_T, potential of the posture; None for zero.
-        terms: U_S, bonus and malus of the stance.
+        terms: U_S, bonus and penalty of the stance.
         goal: tasks T_final.
         metric: equality of stances.
         method: "bfp" or "vbfp".
         seed: of random candidates.
-        sons: sons by new contacts of a link at a time, the most promising first; None for all.
+        children: children by new contacts of a link at a time, the most promising first; None for all.
         pre_contact: ask first whether a couple's location comes near its surface at all.
         reach: leave out stances whose contacts are proved to be too far apart.
         balance: leave out stances whose bearing contacts are proved not to carry the robot.
         goal_below: U_T at and above which a node isn't tried for the goal.
-        way_exists: whether there is a way from a father's posture to its son's (trajectoryExists).
+        way_exists: whether there is a way from a parent's posture to its child's (trajectoryExists).
         goal_way_exists: likewise for the way to the goal posture.
         goal_holds: couples that hold at the end.
-        failure_malus: added to a waiting node's potential for each call without a posture among sons of its couples.
+        failure_penalty: added to a waiting node's potential for each failed call among its couples' children.
         workers: that answer a node's questions at a time; None answers them here, one after the other.
     """
 
@@ -119,7 +119,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     metric: StanceMetric
     method: str = "bfp"
     seed: int = 0
-    sons: int | None = None
+    children: int | None = None
     pre_contact: bool = False
     reach: bool = True
     balance: bool = True
@@ -127,8 +127,8 @@ class ContactSpace(SearchSpace[StancePosture]):
     way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
     goal_holds: frozenset[int] = frozenset()
-    failure_malus: float = 0.0
-    counts: SonCounts = field(default_factory=SonCounts)
+    failure_penalty: float = 0.0
+    counts: ChildCounts = field(default_factory=ChildCounts)
     workers: PostureWorkers | None = None
 
     def __post_init__(self) -> None:
@@ -138,10 +138,10 @@ class ContactSpace(SearchSpace[StancePosture]):
             raise InputError(
                 f"are {type(self.candidates).__name__}", element="candidates of vbfp", remedy="Give SearchVolumes"
             )
-        if self.sons is not None and (self.pre_contact or not isinstance(self.candidates, Candidates)):
+        if self.children is not None and (self.pre_contact or not isinstance(self.candidates, Candidates)):
             raise InputError(
-                f"is {self.sons}",
-                element="sons",
+                f"is {self.children}",
+                element="children",
                 remedy="Give it with places that are named beforehand and no pre-contacts, or leave it out",
             )
         self._no_forces = ForceModel(self.caller.kinematics, (), (), np.asarray(self.caller.scene.gravity, float))
@@ -176,8 +176,8 @@ class ContactSpace(SearchSpace[StancePosture]):
         return self.posture_term.value(state)
 
     def delay(self, state: StancePosture) -> float:
-        """Return the malus of what failed among sons of stances of the same couples, wherever these hold."""
-        return self.failure_malus * self._failures[state.stance.couples]
+        """Return the penalty of what failed among children of stances of the same couples, wherever these hold."""
+        return self.failure_penalty * self._failures[state.stance.couples]
 
     def add(self, state: StancePosture) -> bool:
         """Remembers a stance."""
@@ -221,25 +221,25 @@ class ContactSpace(SearchSpace[StancePosture]):
     def expand(
         self, node: Node[StancePosture], nodes: list[Node[StancePosture]], stop: Callable[[], bool]
     ) -> Iterable[tuple[int, StancePosture]]:
-        """Stances with one contact less or one more, each with its posture; VBFP: and brothers.
+        """Stances with one contact less or one more, each with its posture; VBFP: and siblings.
 
-        Each couple's sons ask for postures one after the other; what all couples ask at a time is answered at a time.
-        The sons come in the order of the couples, whoever answers first.
+        Each couple's children ask for postures in turn; what all couples ask at a time is answered at a time.
+        The children come in the order of the couples, whoever answers first.
         """
-        families = [(node, asking) for asking in self._sons(node)]
-        if self.method == "vbfp" and node.father is not None:
-            families.append((nodes[node.father], self._next_brothers(node.state)))
+        families = [(node, asking) for asking in self._children(node)]
+        if self.method == "vbfp" and node.parent is not None:
+            families.append((nodes[node.parent], self._next_siblings(node.state)))
         counts, refusals, self._added = dataclasses.replace(self.counts), self.refusals.copy(), []
         cut = self._cut.copy()
         self._cut.discard(node.index)
         failures = self._failures.copy()
         try:
             found = self._converse(node, [asking for _, asking in families], stop)
-            sons = [
-                (father.index, son)
-                for (father, _), some in zip(families, found, strict=True)
-                for son in some
-                if self._way(father.state, son)
+            children = [
+                (parent.index, child)
+                for (parent, _), some in zip(families, found, strict=True)
+                for child in some
+                if self._way(parent.state, child)
             ]
         except BaseException:
             # As if nothing had been: the same questions are asked again, in the same order.
@@ -248,10 +248,10 @@ class ContactSpace(SearchSpace[StancePosture]):
             self.counts, self.refusals, self._failures, self._cut = counts, refusals, failures, cut
             raise
         self._answered.clear()
-        return sons
+        return children
 
-    def _way(self, father: StancePosture, son: StancePosture) -> bool:
-        exists = self.way_exists is None or self.way_exists(father, son)
+    def _way(self, parent: StancePosture, child: StancePosture) -> bool:
+        exists = self.way_exists is None or self.way_exists(parent, child)
         self.counts.disconnected += not exists
         return exists
 
@@ -311,20 +311,20 @@ class ContactSpace(SearchSpace[StancePosture]):
             answers[place] = answer
         return True
 
-    # Sons -------------------------------------------------------------------------------------------------------
+    # Children -------------------------------------------------------------------------------------------------------
 
-    def _sons(self, node: Node[StancePosture]) -> Iterator[_Asking]:
+    def _children(self, node: Node[StancePosture]) -> Iterator[_Asking]:
         base, q = node.state.stance.settled(), node.state.q
         if len(base.holds) >= 2:
             for hold in base.holds:
                 yield self._try("remove", base.releasing(hold.couple), q)
         used = {self.couples.location(couple).link for couple in base.couples}
         free = [couple for couple in self.couples.allowed if self.couples.location(couple).link not in used]
-        if self.sons is None:
+        if self.children is None:
             for couple in free:
                 yield from self._new_contacts(node, base, couple)
         else:
-            yield from self._promising_contacts(node, base, free, self.sons)
+            yield from self._promising_contacts(node, base, free, self.children)
 
     def _place(self, node: Node[StancePosture], couple: int) -> Place:
         surface = self._surfaces[couple % len(self.couples.surfaces)]
@@ -334,7 +334,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     def _promising_contacts(
         self, node: Node[StancePosture], base: PlannedStance, couples: Sequence[int], count: int
     ) -> Iterator[_Asking]:
-        """Return few sons by contacts of each link, on whatever surface: the first ones of those that promise most."""
+        """Return few children by contacts of each link, on whatever surface: the first of those that promise most."""
         assert isinstance(self.candidates, Candidates)
         of_link: dict[str, list[PlannedStance]] = {}
         for couple in couples:
@@ -345,20 +345,20 @@ class ContactSpace(SearchSpace[StancePosture]):
 
     def _first_of(self, node: Node[StancePosture], stances: Sequence[PlannedStance], count: int) -> _Asking:
         """Return the first ones that have a posture, of those that weren't tried; the others wait for another time."""
-        sons: list[StancePosture] = []
+        children: list[StancePosture] = []
         for stance in stances:
-            if len(sons) == count:
+            if len(children) == count:
                 self._cut.add(node.index)
                 break
-            sons += yield from self._try("add", stance, node.state.q)
-        return sons
+            children += yield from self._try("add", stance, node.state.q)
+        return children
 
     def cut_short(self) -> Collection[int]:
-        """Return the nodes of which only the most promising sons were sought."""
+        """Return the nodes of which only the most promising children were sought."""
         return self._cut
 
     def _promise(self, node: Node[StancePosture], stance: PlannedStance) -> float:
-        """Return the potential that a son may have: the father's posture goes with the middle of the contacts."""
+        """Return the potential that a child may have: the parent's posture goes with the middle of the contacts."""
         robot, q = self.caller.robot, node.state.q
         places = [
             self._surfaces[hold.couple % len(self.couples.surfaces)].act(
@@ -372,7 +372,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         return self.posture_potential(moved) + sum(term.value(stance, self.couples) for term in self.terms)
 
     def _new_contacts(self, node: Node[StancePosture], base: PlannedStance, couple: int) -> Iterator[_Asking]:
-        """Sons by contacts of one couple (Alg. 4, 5)."""
+        """Children by contacts of one couple (Alg. 4, 5)."""
         q, place = node.state.q, self._place(node, couple)
         if isinstance(self.candidates, SearchVolumes):
             whole = self.candidates.volume(self.couples, couple, place)
@@ -393,9 +393,9 @@ class ContactSpace(SearchSpace[StancePosture]):
         couple: int,
         place: Place,
         q: NDArray[np.float64],
-        sons: Callable[[NDArray[np.float64]], _Asking],
+        children: Callable[[NDArray[np.float64]], _Asking],
     ) -> _Asking:
-        """Sons from where a location is near its surface, which is asked first (testPreContact)."""
+        """Children from where a location is near its surface, which is asked first (testPreContact)."""
         if self.pre_contact:
             question = self._pre_contact(base, couple, place, q)
             result = None if question is None else (yield question)
@@ -404,56 +404,56 @@ class ContactSpace(SearchSpace[StancePosture]):
                 self._refused(couple, result)
                 return []
             q = result.q
-        return (yield from sons(q))
+        return (yield from children(q))
 
     def _try_all(self, base: PlannedStance, holds: Sequence[Hold], q: NDArray[np.float64]) -> _Asking:
-        sons: list[StancePosture] = []
+        children: list[StancePosture] = []
         for hold in holds:
-            sons += yield from self._try("add", base.adding(hold), q)
-        return sons
+            children += yield from self._try("add", base.adding(hold), q)
+        return children
 
     def _slid_contacts(self, base: PlannedStance, couple: int, volume: SearchVolume, q: NDArray[np.float64]) -> _Asking:
-        """Sons whose new contact the posture generator places, until nothing is left of the volume (Alg. 5)."""
+        """Children whose new contact the posture generator places, until nothing is left of the volume (Alg. 5)."""
         assert isinstance(self.candidates, SearchVolumes)
-        volumes, sons = volume.halves(), []
+        volumes, children = volume.halves(), []
         while volumes:
             volume = volumes.pop(0)
-            son = yield from self._slide(base, couple, volume, q)
-            if son is None:
+            child = yield from self._slide(base, couple, volume, q)
+            if child is None:
                 continue
-            volumes += [half for rest in self.candidates.beside(volume, _newborn(son)) for half in rest.halves()]
+            volumes += [half for rest in self.candidates.beside(volume, _newborn(child)) for half in rest.halves()]
             # Here the duplicate is known only when its posture is.
-            if self.add(son):
-                sons.append(son)
+            if self.add(child):
+                children.append(child)
             else:
                 self.counts.known += 1
-        return sons
+        return children
 
     def _best_contact(self, base: PlannedStance, couple: int, volume: SearchVolume, q: NDArray[np.float64]) -> _Asking:
-        """Return the son that is found in a volume; where it is known, its next brothers (Alg. 8)."""
-        sons: list[StancePosture] = []
+        """Return the child that is found in a volume; where it is known, its next siblings (Alg. 8)."""
+        children: list[StancePosture] = []
         for part in volume.halves():
-            son = yield from self._slide(base, couple, part, q)
-            if son is None:
+            child = yield from self._slide(base, couple, part, q)
+            if child is None:
                 continue
-            if self.add(son):
-                sons.append(son)
+            if self.add(child):
+                children.append(child)
             else:
                 self.counts.known += 1
-                sons += yield from self._next_brothers(son)
-        return sons
+                children += yield from self._next_siblings(child)
+        return children
 
-    def _next_brothers(self, state: StancePosture) -> _Asking:
+    def _next_siblings(self, state: StancePosture) -> _Asking:
         """Return the best in each part of the volume around a state's new contact (Alg. 9); none without a volume."""
-        sons: list[StancePosture] = []
+        children: list[StancePosture] = []
         if state.born is None:
-            return sons
+            return children
         assert isinstance(self.candidates, SearchVolumes)
         hold = _newborn(state)
         base = PlannedStance(tuple(other for other in state.stance.holds if other is not hold))
         for rest in self.candidates.beside(state.born, hold):
-            sons += yield from self._best_contact(base, hold.couple, rest, state.q)
-        return sons
+            children += yield from self._best_contact(base, hold.couple, rest, state.q)
+        return children
 
     def _try(self, purpose: str, stance: PlannedStance, q: NDArray[np.float64]) -> _Asking:
         """Return the stance with a posture, if it is new and has one."""
@@ -541,7 +541,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         return StancePosture(_decode(holds), np.array(q, dtype=float), bool(at_goal), volume)
 
     def memory(self) -> Any:
-        """All stances that were tried, the failed calls among sons by couples, nodes of which sons were left out."""
+        """All stances that were tried, failed calls among children by couples, nodes whose children were left out."""
         stances = [_encode(stance) for stance in self._known.stances()]
         failures = [[list(couples), n] for couples, n in self._failures.items()]
         return {"stances": stances, "failures": failures, "cut": sorted(self._cut)}
@@ -569,7 +569,7 @@ def _changed(stance: PlannedStance) -> int:
 
 
 def _newborn(state: StancePosture) -> Hold:
-    """Return the contact that a state's father doesn't have."""
+    """Return the contact that a state's parent doesn't have."""
     return next(hold for hold in state.stance.holds if hold.role is Role.NEW)
 
 

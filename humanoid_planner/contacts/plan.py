@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.contact import Stance
-from humanoid_planner.contacts.contact_space import SonCounts
+from humanoid_planner.contacts.contact_space import ChildCounts
 from humanoid_planner.contacts.posture_caller import PostureCall
 from humanoid_planner.contacts.search.best_first import End
 from humanoid_planner.contacts.stances.planned_stance import PlannedStance
@@ -22,14 +22,14 @@ class PlanStatistics:
     Attributes:
         nodes: in the tree: stances with a posture.
         expanded: of them.
-        sons: what became of the stances that were looked at.
+        children: what became of the stances that were looked at.
         calls: of the posture generator, in their order.
         time: wall-clock time of the search [s].
     """
 
     nodes: int
     expanded: int
-    sons: SonCounts
+    children: ChildCounts
     calls: tuple[PostureCall, ...]
     time: float
 

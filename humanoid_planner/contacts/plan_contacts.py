@@ -93,7 +93,7 @@ class ContactPlanner:
             asked.metric,
             asked.method,
             asked.seed,
-            asked.sons,
+            asked.children,
             isinstance(asked.candidates, SearchVolumes) if asked.pre_contact is None else asked.pre_contact,
             asked.reach,
             asked.balance,
@@ -101,7 +101,7 @@ class ContactPlanner:
             asked.way_exists,
             asked.goal_way_exists,
             _held_at_goal(asked.goal_holds, couples),
-            asked.failure_malus,
+            asked.failure_penalty,
         )
         self._name = f"{robot.name} in {scene.name}"
         if tree is not None:
@@ -134,7 +134,7 @@ class ContactPlanner:
             time_limit: of this run [s].
             max_nodes: in the tree.
             progress: told before every posture that is sought, and now and then meanwhile; returns True to cancel.
-            executor: whose workers seek the postures of a node's sons; the plan is the same.
+            executor: whose workers seek the postures of a node's children; the plan is the same.
 
         Raises:
             InputError: the problem can't be sent to the workers.
@@ -243,7 +243,7 @@ def plan_contacts(
         time_limit: [s].
         max_nodes: in the tree.
         progress: told before every posture that is sought, and now and then meanwhile; returns True to cancel.
-        executor: whose workers seek the postures of a node's sons; the plan is the same.
+        executor: whose workers seek the postures of a node's children; the plan is the same.
         **problem: see :class:`ContactPlanner`.
 
     Returns:
@@ -319,7 +319,7 @@ def _planned(start: Stance, couples: Couples) -> PlannedStance:
             raise InputError(
                 f"holds {holding[link]} and {name}, which are both of {link}",
                 element="start",
-                remedy="Give one contact of each link: sons gain none on a link that holds",
+                remedy="Give one contact of each link: children gain none on a link that holds",
             )
         holding[link] = name
         if contact.kind is not ContactKind.FIXED:

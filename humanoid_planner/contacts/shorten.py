@@ -52,9 +52,9 @@ def _way(start: StancePosture, end: StancePosture, space: ContactSpace) -> list[
         steps.append(base.adding(comes[0]))
     before = start
     for step in steps:
-        son = space.posture_of(step, before.q)
-        if son is None or (space.way_exists is not None and not space.way_exists(before, son)):
+        child = space.posture_of(step, before.q)
+        if child is None or (space.way_exists is not None and not space.way_exists(before, child)):
             return None
-        way.append(son)
-        before = son
+        way.append(child)
+        before = child
     return way

@@ -25,9 +25,9 @@ from humanoid_planner.contacts import (
     BarycentreNear,
     CentreOfMassAttractor,
     ContactCount,
-    CrossedMalus,
-    LocationMalus,
-    OnlyMalus,
+    CrossedPenalty,
+    LocationPenalty,
+    OnlyPenalty,
     PointAlongGuide,
     PointAttractor,
     PredefinedCandidates,
@@ -225,9 +225,9 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
         "collisions": collisions,
         "metric": _metric(request),
         "seed": int(request.seed),
-        "failure_malus": check_not_negative(request.failure_malus, "failure_malus", "-"),
+        "failure_penalty": check_not_negative(request.failure_penalty, "failure_penalty", "-"),
         "pre_contact": {PreContact.ALWAYS: True, PreContact.NEVER: False}.get(pre_contact),
-        "sons": int(request.sons) or None,
+        "children": int(request.children) or None,
         "reach": bool(request.reach),
         "balance": bool(request.balance),
         "options": _options(request),
@@ -365,7 +365,7 @@ def _candidates(message: ContactCandidates, used: Sequence[str], surfaces: Seque
 
 
 def _check_vbfp(candidates: object, potential: Criterion | None, criterion: Criterion | None) -> None:
-    """Raise where the best son of a couple wouldn't be what the posture generator finds."""
+    """Raise where the best child of a couple wouldn't be what the posture generator finds."""
     if not isinstance(candidates, SearchVolumes):
         raise InputError(
             "are not CHOSEN, but the method is VBFP",
@@ -439,15 +439,15 @@ def _term(item: TermMessage, scene: Scene, robot: Robot, field: str) -> StanceTe
             )
         for i, name in enumerate(item.names):
             check_known(name, robot.contacts, f"{field}.names[{i}]", "contact location")
-        return CrossedMalus(surface_placements(scene), weight, width, *item.names)
+        return CrossedPenalty(surface_placements(scene), weight, width, *item.names)
     known = [*robot.contacts, *robot.description.links]
     if not item.names:
         raise InputError("is empty", element=f"{field}.names", remedy="Give names of locations or links")
     for i, name in enumerate(item.names):
         check_known(name, known, f"{field}.names[{i}]", "contact location or link")
     if kind is TermKind.LOCATIONS:
-        return LocationMalus(dict.fromkeys(item.names, weight))
-    return OnlyMalus(frozenset(item.names), weight)
+        return LocationPenalty(dict.fromkeys(item.names, weight))
+    return OnlyPenalty(frozenset(item.names), weight)
 
 
 def _criterion(

@@ -89,7 +89,7 @@ class _Watch:
             path = [(space.stance_of(node.state), node.state.q, node.potential) for node in search.path()]
             feedback.partial_plan = self._writer.plan(path, feedback.statistics)
         for node in new:
-            feedback.fathers.append(node.index if node.father is None else node.father)
+            feedback.parents.append(node.index if node.parent is None else node.parent)
             feedback.places.append(self._centre_of_mass(node.state.q))
             feedback.potentials.append(node.potential)
         self._nodes, self._best, self._last = len(search.nodes), best.index, time.monotonic()

@@ -168,7 +168,7 @@ def tree_overlaps(
     Args:
         box: lower and upper corner [m], shape (6,).
         node_box: boxes of the nodes of all trees, shape (nnodes, 6).
-        node_child: their sons, counted within the tree.
+        node_child: their children, counted within the tree.
         first: root of the tree.
         found: receives places in the tree's order as far as there is room, shape (k,).
 

@@ -41,8 +41,8 @@ class ShapeTable(NamedTuple):
         mesh_node: first node of each mesh in the tree's arrays, shape (nmeshes + 1,).
         mesh_triangle: first triangle of each mesh, shape (nmeshes + 1,).
         node_box: lower and upper corner of each node of the meshes' trees [m], shape (nnodes, 6).
-        node_child: the two sons of a node counted within the mesh, or -1 - first and the count of a leaf's triangles,
-            shape (nnodes, 2).
+        node_child: the two children of a node counted within the mesh, or -1 - first and the count of a leaf's
+            triangles, shape (nnodes, 2).
         triangles: corners of the meshes' triangles [m], shape (nt, 3, 3).
         triangle_normals: unit, zero for a triangle without area, shape (nt, 3).
         edge_open: whether contact normals may lean over a side: a ridge or a border, shape (nt, 3).

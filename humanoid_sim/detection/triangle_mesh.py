@@ -28,7 +28,7 @@ class TriangleMesh:
         edge_open: whether the side from corner i to i + 1 is a ridge or a border, so that contact normals may lean over
             it, shape (n, 3).
         node_box: lower and upper corner of each node of the tree [m], shape (nnodes, 6); node 0 is the root.
-        node_child: the two sons of a node; -1 - first triangle and number of triangles of a leaf, shape (nnodes, 2).
+        node_child: the children of a node; -1 - first triangle and number of triangles of a leaf, shape (nnodes, 2).
         source_index: place of each triangle in the mesh that was given, shape (n,).
     """
 
@@ -115,8 +115,8 @@ def bounding_tree(
         upper: upper corners, shape (n, 3).
 
     Returns:
-        Order of the items in the leaves, shape (n,); boxes of the nodes, shape (nnodes, 6); their sons, or -1 - first
-        item (by the new order) and the number of items of a leaf, shape (nnodes, 2).
+        Order of the items in the leaves, shape (n,); boxes of the nodes, shape (nnodes, 6); their children, or -1 -
+        first item (by the new order) and the number of items of a leaf, shape (nnodes, 2).
     """
     order = np.arange(len(lower))
     centres = 0.5 * (lower + upper)

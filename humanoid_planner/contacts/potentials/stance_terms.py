@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bonus and malus of stances: U_S, which only the search sees (specification 001 sections 6.8 and 7.5.2)."""
+"""Bonus and penalty of stances: U_S, which only the search sees (specification 001 sections 6.8 and 7.5.2)."""
 
 from __future__ import annotations
 
@@ -46,41 +46,41 @@ class ContactCount(StanceTerm):
 
 
 @dataclass(frozen=True)
-class LocationMalus(StanceTerm):
+class LocationPenalty(StanceTerm):
     """A constant for each contact of certain locations.
 
     Attributes:
-        malus: by name of location or link; below zero is a bonus.
+        penalty: by name of location or link; below zero is a bonus.
     """
 
-    malus: Mapping[str, float]
+    penalty: Mapping[str, float]
 
     def value(self, stance: PlannedStance, couples: Couples) -> float:
         """Sum over the contacts that last."""
         total = 0.0
         for couple in stance.couples:
             location = couples.location(couple)
-            total += self.malus.get(location.name, self.malus.get(location.link, 0.0))
+            total += self.penalty.get(location.name, self.penalty.get(location.link, 0.0))
         return total
 
 
 @dataclass(frozen=True)
-class OnlyMalus(StanceTerm):
-    """A malus of stances that consist of certain locations only, such as hands.
+class OnlyPenalty(StanceTerm):
+    """A penalty of stances that consist of certain locations only, such as hands.
 
     Attributes:
         locations: names of locations or links.
-        malus: added.
+        penalty: added.
     """
 
     locations: frozenset[str]
-    malus: float
+    penalty: float
 
     def value(self, stance: PlannedStance, couples: Couples) -> float:
-        """Return the malus, or zero."""
+        """Return the penalty, or zero."""
         used = [couples.location(couple) for couple in stance.couples]
         only = all({location.name, location.link} & self.locations for location in used)
-        return self.malus if only and used else 0.0
+        return self.penalty if only and used else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +108,8 @@ class BarycentreNear(StanceTerm):
 
 
 @dataclass(frozen=True, eq=False)
-class CrossedMalus(StanceTerm):
-    """A malus of feet that cross each other or come too near: no leg gets past the other one.
+class CrossedPenalty(StanceTerm):
+    """A penalty of feet that cross each other or come too near: no leg gets past the other one.
 
     Attributes:
         placements: world placement of each surface, by name.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Best-first search over anything that has a potential and sons."""
+"""Best-first search over anything that has a potential and children."""

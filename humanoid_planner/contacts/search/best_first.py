@@ -26,14 +26,14 @@ class Node(Generic[S]):
         index: its place in the tree's list, in the order of generation.
         state: what it stands for.
         potential: U of the state; the lowest is expanded first.
-        father: index of the node it came from; None for the root.
-        expanded: whether its sons were generated.
+        parent: index of the node it came from; None for the root.
+        expanded: whether its children were generated.
     """
 
     index: int
     state: S
     potential: float
-    father: int | None
+    parent: int | None
     expanded: bool = False
 
 
@@ -64,7 +64,7 @@ class SearchSpace(ABC, Generic[S]):
 
     @abstractmethod
     def expand(self, node: Node[S], nodes: list[Node[S]], stop: Callable[[], bool]) -> Iterable[tuple[int, S]]:
-        """Generate new states, each with the index of its father.
+        """Generate new states, each with the index of its parent.
 
         Args:
             node: to expand.
@@ -124,14 +124,14 @@ class BestFirstSearch(Generic[S]):
     """A search tree that grows from its node of lowest potential.
 
     The loop is that of BFP (Alg. 1, 2) and of VBFP (Alg. 6, 7): these differ in what the space's ``expand`` gives,
-    all sons, or the best son and the next brother. A search that ended by a limit goes on with the next ``run``.
+    all children, or the best child and the next sibling. A search that ended by a limit goes on with the next ``run``.
 
     Attributes:
         space: what is searched.
         threshold: M; states of this potential and above are left out.
         nodes: the tree in the order of generation; the first is the root.
         goal: node that reached the goal, None before.
-        expanded: number of nodes whose sons were generated.
+        expanded: number of nodes whose children were generated.
         time: wall-clock time of all runs [s].
     """
 
@@ -167,8 +167,8 @@ class BestFirstSearch(Generic[S]):
         """Nodes from the root to one, to the best one if None."""
         node = self.best if node is None else node
         path = [node]
-        while node.father is not None:
-            node = self.nodes[node.father]
+        while node.parent is not None:
+            node = self.nodes[node.parent]
             path.append(node)
         return path[::-1]
 
@@ -246,29 +246,29 @@ class BestFirstSearch(Generic[S]):
         if end is not None:
             self.goal = self._append(end, node.index)
             return
-        # All sons are looked at before the search returns: otherwise the tree depends on their order.
-        for father, state in list(self.space.expand(node, self.nodes, stop)):
-            son = self._insert(state, father)
-            if son is not None and self.goal is None and self.space.reached(state):
-                self.goal = son
+        # All children are looked at before the search returns: otherwise the tree depends on their order.
+        for parent, state in list(self.space.expand(node, self.nodes, stop)):
+            child = self._insert(state, parent)
+            if child is not None and self.goal is None and self.space.reached(state):
+                self.goal = child
         self.expanded += not node.expanded
         node.expanded = True
 
-    def _insert(self, state: S, father: int | None) -> Node[S] | None:
+    def _insert(self, state: S, parent: int | None) -> Node[S] | None:
         potential = self.space.potential(state)
         # NaN isn't below the threshold either.
-        if father is not None and not potential < self.threshold:
+        if parent is not None and not potential < self.threshold:
             return None
-        node = self._append(state, father, potential)
+        node = self._append(state, parent, potential)
         self._wait(node)
         return node
 
     def _wait(self, node: Node[S]) -> None:
         heapq.heappush(self._waiting, (node.potential, self.space.tie(node.state), node.index))
 
-    def _append(self, state: S, father: int | None, potential: float | None = None) -> Node[S]:
+    def _append(self, state: S, parent: int | None, potential: float | None = None) -> Node[S]:
         value = self.space.potential(state) if potential is None else potential
-        node = Node(len(self.nodes), state, value, father)
+        node = Node(len(self.nodes), state, value, parent)
         self.nodes.append(node)
         if value < self.nodes[self._best].potential:
             self._best = node.index
@@ -281,7 +281,7 @@ class BestFirstSearch(Generic[S]):
             "time": self.time,
             "goal": None if self.goal is None else self.goal.index,
             "nodes": [
-                [node.father, node.potential, node.expanded, self.space.encode(node.state)] for node in self.nodes
+                [node.parent, node.potential, node.expanded, self.space.encode(node.state)] for node in self.nodes
             ],
             "again": [index for _, _, index in self._waiting if self.nodes[index].expanded],
             "memory": self.space.memory(),
@@ -300,10 +300,10 @@ class BestFirstSearch(Generic[S]):
         search.threshold = math.inf if data["threshold"] is None else float(data["threshold"])
         search.time, search.expanded, search._best, search._told = float(data["time"]), 0, 0, -1
         search.nodes, search._waiting, search.goal = [], [], None
-        for father, potential, expanded, encoded in data["nodes"]:
+        for parent, potential, expanded, encoded in data["nodes"]:
             state = space.decode(encoded)
             space.add(state)
-            node = search._append(state, father, float(potential))
+            node = search._append(state, parent, float(potential))
             node.expanded = bool(expanded)
             search.expanded += node.expanded
             if not expanded and node.index != data["goal"]:

@@ -25,7 +25,7 @@ class Grid(SearchSpace[Cell]):
 
     Attributes:
         method: "bfp" gives all neighbours of an expanded cell, "vbfp" its best one and the next best one of its
-            father's.
+            parent's.
     """
 
     def __init__(
@@ -92,18 +92,18 @@ class Grid(SearchSpace[Cell]):
         return state
 
     def expand(self, node: Node[Cell], nodes: list[Node[Cell]], stop: Callable[[], bool]) -> Iterable[tuple[int, Cell]]:
-        """Yield the new neighbours: all of them, or the best brother and the best son."""
+        """Yield the new neighbours: all of them, or the best sibling and the best child."""
         if self.method == "bfp":
             for cell in self._neighbours(node.state):
                 if self._may_go(node.state, cell) and self.add(cell):
                     yield node.index, cell
             return
-        for father in (node.father, node.index):
-            best = None if father is None else self._best_neighbour(nodes[father].state)
+        for parent in (node.parent, node.index):
+            best = None if parent is None else self._best_neighbour(nodes[parent].state)
             if best is not None:
-                assert father is not None
+                assert parent is not None
                 self.add(best)
-                yield father, best
+                yield parent, best
 
     def _best_neighbour(self, cell: Cell) -> Cell | None:
         """Return the neighbour of lowest potential that isn't known yet."""
@@ -140,7 +140,7 @@ class GridPlan:
         end: why the search ended.
         points: (k, n) of the path, both ends included.
         internal: number of expanded cells.
-        leaves: cells without sons, the goal not counted.
+        leaves: cells without children, the goal not counted.
     """
 
     success: bool
@@ -192,5 +192,5 @@ def plan_on_grid(
 
 
 def _leaves(nodes: Sequence[Node[Cell]], goal: Node[Cell] | None) -> int:
-    fathers = {node.father for node in nodes}
-    return sum(node.index not in fathers and node is not goal for node in nodes)
+    parents = {node.parent for node in nodes}
+    return sum(node.index not in parents and node is not goal for node in nodes)

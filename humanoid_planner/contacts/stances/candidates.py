@@ -30,7 +30,7 @@ class Place:
 
     Attributes:
         placement_world_surface: of the couple's surface.
-        pelvis: (3,) of the robot's base in the father's posture, world [m].
+        pelvis: (3,) of the robot's base in the parent's posture, world [m].
         rng: of this couple and node: the same whatever was done before.
     """
 

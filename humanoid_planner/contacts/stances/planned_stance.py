@@ -64,7 +64,7 @@ class PlannedStance:
         return tuple(hold.couple for hold in self.key)
 
     def settled(self) -> PlannedStance:
-        """Return what sons start from: released contacts gone, all others bearing."""
+        """Return what children start from: released contacts gone, all others bearing."""
         return PlannedStance(tuple(replace(hold, role=Role.BEARING) for hold in self.key))
 
     def releasing(self, couple: int) -> PlannedStance:

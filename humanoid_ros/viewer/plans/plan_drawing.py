@@ -52,12 +52,12 @@ class PlanDrawing:
             place = patch.mean(axis=0) + np.array([0.0, 0.0, LABEL_HEIGHT])
             self._plan.append(self._scene.add_label(f"{self._path}/number_{number}", str(number), position=place))
 
-    def set_tree(self, places: np.ndarray, fathers: np.ndarray, potentials: np.ndarray) -> None:
+    def set_tree(self, places: np.ndarray, parents: np.ndarray, potentials: np.ndarray) -> None:
         """Draw a tree in place of the last one.
 
         Args:
             places: (n, 3) of its nodes [m].
-            fathers: (n,) indices; the root is its own.
+            parents: (n,) indices; the root is its own.
             potentials: (n,) by which nodes are coloured.
         """
         for node in self._tree_nodes:
@@ -78,10 +78,10 @@ class PlanDrawing:
                 visible=self._tree_visible,
             )
         )
-        sons = np.flatnonzero(fathers != np.arange(len(fathers)))
-        if len(sons):
-            segments = np.stack([places[fathers[sons]], places[sons]], axis=1)
-            self._tree_nodes.append(self._segments("tree", segments, colours[sons], 1.5))
+        children = np.flatnonzero(parents != np.arange(len(parents)))
+        if len(children):
+            segments = np.stack([places[parents[children]], places[children]], axis=1)
+            self._tree_nodes.append(self._segments("tree", segments, colours[children], 1.5))
             self._tree_nodes[-1].visible = self._tree_visible
 
     @property

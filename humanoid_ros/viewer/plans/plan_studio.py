@@ -128,9 +128,9 @@ class PlanStudio:
         self._asked.watch()
         self._motions.update()
         if len(self._tree[0]) != self._tree_size and now - self._tree_drawn > TREE_PERIOD:
-            fathers, places, potentials = self._tree
-            self._tree_drawn, self._tree_size = now, len(fathers)
-            self._drawing.set_tree(np.array(places).reshape(-1, 3), np.array(fathers, dtype=int), np.array(potentials))
+            parents, places, potentials = self._tree
+            self._tree_drawn, self._tree_size = now, len(parents)
+            self._drawing.set_tree(np.array(places).reshape(-1, 3), np.array(parents, dtype=int), np.array(potentials))
 
     # Goal -----------------------------------------------------------------------------------------------------------
 
@@ -236,8 +236,8 @@ class PlanStudio:
         self._panel.say("Asked for.")
 
     def _on_feedback(self, feedback: PlanContacts.Feedback) -> None:
-        fathers, places, potentials = self._tree
-        fathers += feedback.fathers
+        parents, places, potentials = self._tree
+        parents += feedback.parents
         places += [array(place) for place in feedback.places]
         potentials += feedback.potentials
         if feedback.partial_plan.steps:

@@ -30,7 +30,7 @@ def planner(can, **changes):
     return ContactPlanner(*can.arguments, **(options | changes))
 
 
-def sons(made, node):
+def children(made, node):
     return [state for _, state in made.space.expand(node, made.search.nodes, lambda: False)]
 
 
@@ -38,9 +38,9 @@ def roles(state, couples):
     return {couples.location(hold.couple).name: hold.role for hold in state.stance.holds}
 
 
-def test_sons_lose_or_gain_one_contact_that_does_not_bear(can):
+def test_children_lose_or_gain_one_contact_that_does_not_bear(can):
     made = planner(can)
-    found = [roles(state, made.space.couples) for state in sons(made, made.search.nodes[0])]
+    found = [roles(state, made.space.couples) for state in children(made, made.search.nodes[0])]
     bearing = {"left_sole": Role.BEARING, "right_sole": Role.BEARING}
     assert {**bearing, "left_sole": Role.RELEASED} in found
     assert {**bearing, "right_sole": Role.RELEASED} in found
@@ -50,14 +50,14 @@ def test_sons_lose_or_gain_one_contact_that_does_not_bear(can):
 
 def test_a_released_contact_is_gone_among_the_grandchildren_and_the_last_one_stays(can):
     made = planner(can)
-    for father, state in list(made.space.expand(made.search.nodes[0], made.search.nodes, lambda: False)):
-        made.search._insert(state, father)
+    for parent, state in list(made.space.expand(made.search.nodes[0], made.search.nodes, lambda: False)):
+        made.search._insert(state, parent)
     lifted = next(
         node for node in made.search.nodes[1:] if Role.RELEASED in roles(node.state, made.space.couples).values()
     )
     left = [hold.couple for hold in lifted.state.stance.key]
     assert len(left) == 1
-    for state in sons(made, lifted):
+    for state in children(made, lifted):
         assert len(state.stance.holds) == 2
         assert state.stance.settled().holds[0].couple == left[0] or left[0] in state.stance.couples
         assert Role.RELEASED not in {hold.role for hold in state.stance.holds}
@@ -65,10 +65,10 @@ def test_a_released_contact_is_gone_among_the_grandchildren_and_the_last_one_sta
 
 def test_known_stances_cost_no_posture(can):
     made = planner(can)
-    first = sons(made, made.search.nodes[0])
+    first = children(made, made.search.nodes[0])
     calls = len(made.space.caller.calls)
     assert len(first) == 3
-    assert not sons(made, made.search.nodes[0])
+    assert not children(made, made.search.nodes[0])
     assert len(made.space.caller.calls) == calls
     # The stances that were proved to have no posture aren't tried again either.
     assert made.space.counts.known == made.space.counts.tried == 4
@@ -79,15 +79,15 @@ def test_stances_within_the_tolerance_are_one(can):
     counts = {}
     for tolerance in (0.01, 0.03):
         made = planner(can, candidates=close, metric=StanceMetric(tolerance))
-        counts[tolerance] = len([s for s in sons(made, made.search.nodes[0]) if len(s.stance.holds) == 3])
+        counts[tolerance] = len([s for s in children(made, made.search.nodes[0]) if len(s.stance.holds) == 3])
     assert counts == {0.01: 2, 0.03: 1}
 
 
-def test_searches_start_from_the_fathers_posture(can):
+def test_searches_start_from_the_parents_posture(can):
     made, starts = planner(can), []
     answer = made.space.caller.answer
     made.space.caller.answer = lambda question, stop: starts.append(question.start) or answer(question, stop)
-    sons(made, made.search.nodes[0])
+    children(made, made.search.nodes[0])
     made.space.finish(made.search.nodes[0], lambda: False)
     assert starts
     assert all(start is made.search.nodes[0].state.q for start in starts)
@@ -103,7 +103,7 @@ def test_the_posture_of_a_pre_contact_starts_that_of_the_contact(can):
         return answered
 
     made.space.caller.answer = watched
-    sons(made, made.search.nodes[0])
+    children(made, made.search.nodes[0])
     near = [q for purpose, _, q in found if purpose == "pre-contact"]
     starts = [start for purpose, start, _ in found if purpose == "add"]
     assert len(near) == 1
@@ -115,7 +115,7 @@ def test_what_is_proved_impossible_has_no_posture(can):
     places = PredefinedCandidates({**PLACES.places, ("right_knee", "table_edge"): [(0.0, -0.12, 0.0)]})
     more = {"locations": ["left_sole", "right_sole", "right_hand_fingers", "right_knee"], "candidates": places}
     quick, thorough = planner(can, **more), planner(can, **more, reach=False, balance=False)
-    found = [sons(made, made.search.nodes[0]) for made in (quick, thorough)]
+    found = [children(made, made.search.nodes[0]) for made in (quick, thorough)]
     assert [state.stance for state in found[0]] == [state.stance for state in found[1]]
     assert quick.space.counts.unreachable == 1
     assert len(quick.space.caller.calls) == len(thorough.space.caller.calls) - 1
@@ -141,7 +141,7 @@ def test_ways_are_asked_for(can):
         goal_way_exists=lambda a, b: ends.append((a, b)) or False,
     )
     root = made.search.nodes[0]
-    found = sons(made, root)
+    found = children(made, root)
     assert len(asked) == 3
     assert len(found) == 1
     assert made.space.counts.disconnected == 2
@@ -153,7 +153,7 @@ def test_ways_are_asked_for(can):
     assert ends[0][1].at_goal
 
 
-def test_the_goal_is_asked_for_once_for_each_node_before_its_sons(can):
+def test_the_goal_is_asked_for_once_for_each_node_before_its_children(can):
     made = planner(can, reach=False)
     plan = made.run(max_nodes=6)
     goals = [call for call in plan.statistics.calls if call.purpose == "goal"]
@@ -162,14 +162,14 @@ def test_the_goal_is_asked_for_once_for_each_node_before_its_sons(can):
     assert not planner(can, goal_below=0.0).run(max_nodes=6).statistics.table().get("goal", (0,))[0] > 1
 
 
-def test_a_few_sons_are_those_ahead_of_what_has_a_posture(stairs):
+def test_a_few_children_are_those_ahead_of_what_has_a_posture(stairs):
     found = {}
     for count in (None, 2):
-        made = ContactPlanner(*stairs.arguments, **stairs.options, sons=count)
-        lifted = next(state for state in sons(made, made.search.nodes[0]) if len(state.stance.key) == 1)
+        made = ContactPlanner(*stairs.arguments, **stairs.options, children=count)
+        lifted = next(state for state in children(made, made.search.nodes[0]) if len(state.stance.key) == 1)
         node = made.search._insert(lifted, 0)
         calls = len(made.space.caller.calls)
-        family = [state for state in sons(made, node) if any(hold.role is Role.NEW for hold in state.stance.holds)]
+        family = [state for state in children(made, node) if any(hold.role is Role.NEW for hold in state.stance.holds)]
         found[count] = family, len(made.space.caller.calls) - calls, made
 
     def ahead(count):
@@ -183,39 +183,39 @@ def test_a_few_sons_are_those_ahead_of_what_has_a_posture(stairs):
     assert found[2][1] < found[None][1]
 
 
-def test_sons_that_were_left_out_come_when_nothing_else_is_left(stairs, tmp_path):
+def test_children_that_were_left_out_come_when_nothing_else_is_left(stairs, tmp_path):
     """Two at a time, again and again, they are those that are found at once; a saved search remembers what is left."""
-    every, few = (ContactPlanner(*stairs.arguments, **stairs.options, sons=count) for count in (None, 2))
+    every, few = (ContactPlanner(*stairs.arguments, **stairs.options, children=count) for count in (None, 2))
     families = []
     for made in (every, few):
-        lifted = next(state for state in sons(made, made.search.nodes[0]) if len(state.stance.key) == 1)
+        lifted = next(state for state in children(made, made.search.nodes[0]) if len(state.stance.key) == 1)
         node = made.search._insert(lifted, 0)
         families.append([])
         for _ in range(20):
-            families[-1] += [state.stance for state in sons(made, node)]
+            families[-1] += [state.stance for state in children(made, node)]
             if node.index not in made.space.cut_short():
                 break
     assert len(families[0]) > 4
     assert {stance.key for stance in families[1]} == {stance.key for stance in families[0]}
-    again = ContactPlanner(*stairs.arguments, **stairs.options, sons=2)
+    again = ContactPlanner(*stairs.arguments, **stairs.options, children=2)
     again.run(max_nodes=6)
     again.save(tmp_path / "tree.json")
-    resumed = ContactPlanner(*stairs.arguments, **stairs.options, sons=2, tree=tmp_path / "tree.json")
+    resumed = ContactPlanner(*stairs.arguments, **stairs.options, children=2, tree=tmp_path / "tree.json")
     assert set(resumed.space.cut_short()) == set(again.space.cut_short()) != set()
 
 
-def test_a_few_sons_need_places_that_are_named(can):
-    with pytest.raises(InputError, match="sons: is 2"):
-        planner(can, sons=2, pre_contact=True)
-    with pytest.raises(InputError, match="sons: is 2"):
-        planner(can, sons=2, candidates=SearchVolumes(), pre_contact=False)
+def test_a_few_children_need_places_that_are_named(can):
+    with pytest.raises(InputError, match="children: is 2"):
+        planner(can, children=2, pre_contact=True)
+    with pytest.raises(InputError, match="children: is 2"):
+        planner(can, children=2, candidates=SearchVolumes(), pre_contact=False)
 
 
 @pytest.fixture(scope="module")
 def slid(can):
     volumes = SearchVolumes(size=0.5, angle=math.tau)
     made = planner(can, candidates=volumes, surfaces=["platform", "table_top"])
-    return made, sons(made, made.search.nodes[0])
+    return made, children(made, made.search.nodes[0])
 
 
 def test_places_chosen_by_the_posture_generator_lie_on_the_surface_and_hold(slid, can, frame_drift):
@@ -262,7 +262,7 @@ def test_a_pre_contact_refuses_a_couple_out_of_reach_at_the_cost_of_one_posture(
     counts = {}
     for filtered in (False, True):
         made = planner(can, pre_contact=filtered, **high)
-        assert not [state for state in sons(made, made.search.nodes[0]) if len(state.stance.couples) == 3]
+        assert not [state for state in children(made, made.search.nodes[0]) if len(state.stance.couples) == 3]
         table = {call.purpose for call in made.space.caller.calls}
         counts[filtered] = made.space.counts.refused, "pre-contact" in table
     assert counts == {False: (0, False), True: (1, True)}
@@ -274,11 +274,11 @@ def test_tasks_hold_in_every_posture_or_in_those_they_are_made_for(can):
 
     index = can.robot.index_q("HEAD_JOINT1")
     made = planner(can, tasks=when_three_hold)
-    for state in sons(made, made.search.nodes[0]):
+    for state in children(made, made.search.nodes[0]):
         turned = bool(abs(state.q[index] + 0.2) < 1e-5)
         assert turned is (len(state.stance.holds) == 3)
     always = planner(can, tasks=[joint_at(can.kinematics, "HEAD_JOINT1", 0.3)])
-    for state in (always.search.nodes[0].state, *sons(always, always.search.nodes[0])):
+    for state in (always.search.nodes[0].state, *children(always, always.search.nodes[0])):
         assert state.q[index] == pytest.approx(0.3, abs=1e-5)
 
 
@@ -301,7 +301,7 @@ def test_the_robot_looks_where_it_puts_its_hand(can):
 
     def reached(**more):
         made = planner(can, **more)
-        found = [state for state in sons(made, made.search.nodes[0]) if len(state.stance.holds) == 3]
+        found = [state for state in children(made, made.search.nodes[0]) if len(state.stance.holds) == 3]
         [hand] = [one for one in made.space.stance_of(found[0]).contacts if "hand" in one.location.name]
         return off(found[0].q, where(hand))
 
@@ -323,7 +323,7 @@ def test_a_floor_of_a_hundred_times_the_area_changes_no_node(stairs, chosen):
         made = ContactPlanner(stairs.robot, scene, start, stairs.goal, **options)
         made.run(max_nodes=12)
         return [
-            (node.father, *(value for hold in node.state.stance.holds for value in astuple(hold)))
+            (node.parent, *(value for hold in node.state.stance.holds for value in astuple(hold)))
             for node in made.search.nodes
         ]
 
@@ -341,51 +341,52 @@ def whole_search(stairs, method, **limits):
 
 
 @pytest.fixture(scope="module")
-def best_sons(stairs):
+def best_children(stairs):
     return whole_search(stairs, "vbfp", max_nodes=300)
 
 
-def test_the_best_sons_and_next_brothers_climb_the_stairs_with_fewer_nodes(stairs, best_sons, check_plan):
-    _, plan = best_sons
+def test_the_best_children_and_next_siblings_climb_the_stairs_with_fewer_nodes(stairs, best_children, check_plan):
+    _, plan = best_children
     assert plan.success
     check_plan(stairs, plan)
-    # All sons of a few stances are more than the whole search of the best sons needs.
-    _, all_sons = whole_search(stairs, "bfp", max_nodes=plan.statistics.nodes)
-    assert not all_sons.success
-    assert all_sons.statistics.expanded * 3 < plan.statistics.expanded
-    assert all_sons.potentials[-1] > 1.0
+    # All children of a few stances are more than the whole search of the best children needs.
+    _, all_children = whole_search(stairs, "bfp", max_nodes=plan.statistics.nodes)
+    assert not all_children.success
+    assert all_children.statistics.expanded * 3 < plan.statistics.expanded
+    assert all_children.potentials[-1] > 1.0
 
 
-def test_each_couple_has_one_son_whose_brothers_are_found_in_what_its_place_leaves(best_sons):
-    made, _ = best_sons
-    node = next(node for node in made.search.nodes if node.father is not None and node.state.born is not None)
+def test_each_couple_has_one_child_whose_siblings_are_found_in_what_its_place_leaves(best_children):
+    made, _ = best_children
+    node = next(node for node in made.search.nodes if node.parent is not None and node.state.born is not None)
     born = node.state.born
     new = next(hold for hold in node.state.stance.holds if hold.role is Role.NEW)
     assert born.contains(new.x, new.y, new.theta, 1e-4)
-    [brothers] = made.space._converse(node, [made.space._next_brothers(node.state)], lambda: False)
-    for brother in brothers:
-        other = next(hold for hold in brother.stance.holds if hold.role is Role.NEW)
+    [siblings] = made.space._converse(node, [made.space._next_siblings(node.state)], lambda: False)
+    for sibling in siblings:
+        other = next(hold for hold in sibling.stance.holds if hold.role is Role.NEW)
         assert other.couple == new.couple
-        assert brother.born.measure < born.measure
+        assert sibling.born.measure < born.measure
         turn = abs((other.theta - new.theta + math.pi) % math.tau - math.pi)
         assert max(abs(other.x - new.x) / 0.075, abs(other.y - new.y) / 0.075, turn / math.radians(30)) > 0.99
 
 
-def test_the_potential_is_what_postures_are_chosen_by(best_sons):
-    made, _ = best_sons
+def test_the_potential_is_what_postures_are_chosen_by(best_children):
+    made, _ = best_children
     assert made.space.caller.criterion is made.space.posture_term
 
 
 def test_only_the_postures_part_of_the_potential_chooses_postures(can):
     plain, counted = planner(can, terms=[]), planner(can)
-    for one, other in zip(sons(plain, plain.search.nodes[0]), sons(counted, counted.search.nodes[0]), strict=True):
+    both = (children(search, search.search.nodes[0]) for search in (plain, counted))
+    for one, other in zip(*both, strict=True):
         assert (one.q == other.q).all()
         more = counted.space.potential(other) - plain.space.potential(one)
         assert more == pytest.approx(0.02 * sum(hold.role is not Role.RELEASED for hold in other.stance.holds))
 
 
-def test_a_volume_is_kept_in_a_file(best_sons):
-    made, _ = best_sons
+def test_a_volume_is_kept_in_a_file(best_children):
+    made, _ = best_children
     state = next(node.state for node in made.search.nodes if node.state.born is not None)
     again = made.space.decode(made.space.encode(state))
     assert again.stance == state.stance
@@ -401,14 +402,14 @@ def test_methods_ask_for_what_they_need(can):
         planner(can, method="dfs")
 
 
-def test_stances_of_couples_whose_sons_fail_wait_longer(can):
-    changes = {"failure_malus": 0.5, "reach": False, "balance": False}
+def test_stances_of_couples_whose_children_fail_wait_longer(can):
+    changes = {"failure_penalty": 0.5, "reach": False, "balance": False}
     made = planner(can, **changes)
     root = made.search.nodes[0]
     with pytest.raises(ExpansionInterruptedError):
         made.space.expand(root, made.search.nodes, lambda: True)
     assert made.space.delay(root.state) == 0.0
-    found = sons(made, root)
+    found = children(made, root)
     failed = sum(not call.success for call in made.space.caller.calls)
     assert failed >= 1
     assert made.space.delay(root.state) == 0.5 * failed
@@ -416,25 +417,25 @@ def test_stances_of_couples_whose_sons_fail_wait_longer(can):
     left, right = root.state.stance.holds
     moved = replace(root.state, stance=replace(root.state.stance, holds=(replace(left, x=left.x + 0.1), right)))
     assert made.space.delay(moved) == 0.5 * failed
-    assert made.space.delay(next(son for son in found if len(son.stance.holds) == 3)) == 0.0
+    assert made.space.delay(next(child for child in found if len(child.stance.holds) == 3)) == 0.0
     again = planner(can, **changes)
     again.space.recall(json.loads(json.dumps(made.space.memory())))
     assert again.space.delay(root.state) == 0.5 * failed
 
 
-def test_a_duplicate_is_replaced_by_its_brothers(stairs):
+def test_a_duplicate_is_replaced_by_its_siblings(stairs):
     options = chosen_footholds(stairs, "vbfp") | {"pre_contact": False}
     made = ContactPlanner(*stairs.arguments, **options)
     made.run(max_nodes=8)
     node = next(one for one in reversed(made.search.nodes) if one.state.born is not None and not one.expanded)
-    space, father, son = made.space, made.search.nodes[node.father], node.state
-    base, new = father.state.stance.settled(), next(hold for hold in son.stance.holds if hold.role is Role.NEW)
+    space, parent, child = made.space, made.search.nodes[node.parent], node.state
+    base, new = parent.state.stance.settled(), next(hold for hold in child.stance.holds if hold.role is Role.NEW)
     # The same question once more comes to the same place, which is known.
-    asking = space._best_contact(base, new.couple, son.born, father.state.q)
-    [brothers] = space._converse(father, [asking], lambda: False)
-    assert brothers
-    for brother in brothers:
-        assert not space.metric.equal(brother.stance, son.stance)
-        [place] = [hold for hold in brother.stance.holds if hold.role is Role.NEW]
+    asking = space._best_contact(base, new.couple, child.born, parent.state.q)
+    [siblings] = space._converse(parent, [asking], lambda: False)
+    assert siblings
+    for sibling in siblings:
+        assert not space.metric.equal(sibling.stance, child.stance)
+        [place] = [hold for hold in sibling.stance.holds if hold.role is Role.NEW]
         assert place.couple == new.couple
-        assert son.born.contains(place.x, place.y, place.theta, 1e-4)
+        assert child.born.contains(place.x, place.y, place.theta, 1e-4)

@@ -137,10 +137,10 @@ def test_some_thirty_footsteps_lead_over_the_bars_between_slabs(check_plan):
 
 
 def tree(planner):
-    return [(node.state.stance, node.father, node.potential, node.expanded) for node in planner.search.nodes]
+    return [(node.state.stance, node.parent, node.potential, node.expanded) for node in planner.search.nodes]
 
 
-def test_a_search_of_best_sons_halted_within_expansions_grows_the_same_tree(stairs, tmp_path):
+def test_a_search_of_best_children_halted_within_expansions_grows_the_same_tree(stairs, tmp_path):
     options = chosen_footholds(stairs, "vbfp")
     straight, halted = (ContactPlanner(*stairs.arguments, **options) for _ in range(2))
     straight.run(max_nodes=25)
@@ -278,12 +278,12 @@ def test_bad_problems_are_named(can):
         ((robot, scene, start, goal), {"locations": ["tail"]}, "unknown name 'tail'"),
         ((robot, scene, start, goal), {"threshold": float("nan")}, "threshold: is NaN"),
         (can.arguments, {"goal_below": float("nan")}, "goal_below: is NaN"),
-        (can.arguments, {"sons": 0}, "sons: is 0. Give a whole number, 1 or more"),
-        (can.arguments, {"sons": -2}, "sons: is -2. Give a whole number, 1 or more"),
-        (can.arguments, {"sons": 1.5}, "sons: is 1.5. Give a whole number, 1 or more"),
+        (can.arguments, {"children": 0}, "children: is 0. Give a whole number, 1 or more"),
+        (can.arguments, {"children": -2}, "children: is -2. Give a whole number, 1 or more"),
+        (can.arguments, {"children": 1.5}, "children: is 1.5. Give a whole number, 1 or more"),
         (can.arguments, {"seed": -1}, "seed: is -1. Give a whole number, 0 or more"),
-        (can.arguments, {"failure_malus": float("nan")}, "failure_malus: is nan"),
-        (can.arguments, {"failure_malus": -1.0}, "failure_malus: is -1"),
+        (can.arguments, {"failure_penalty": float("nan")}, "failure_penalty: is nan"),
+        (can.arguments, {"failure_penalty": -1.0}, "failure_penalty: is -1"),
         (
             (robot, scene, start, goal),
             {"candidates": PredefinedCandidates({("left_sole", "ceiling"): [(0, 0, 0)]})},

@@ -20,7 +20,7 @@ def same(one, other):
     assert one.planned == other.planned
     assert all((a == b).all() for a, b in zip(one.postures, other.postures, strict=True))
     assert one.statistics.nodes == other.statistics.nodes
-    assert one.statistics.sons == other.statistics.sons
+    assert one.statistics.children == other.statistics.children
     assert [call.purpose for call in one.statistics.calls] == [call.purpose for call in other.statistics.calls]
 
 

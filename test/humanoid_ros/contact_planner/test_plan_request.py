@@ -42,7 +42,7 @@ def test_a_request_asks_for_all_that_the_library_takes(cache: PlanningCache) -> 
 
 
 def test_settings_of_the_search_are_those_of_the_request(cache: PlanningCache) -> None:
-    given = {"sons": 2, "centre_margin": 0.011, "friction": 0.45, "reach": False, "balance": False}
+    given = {"children": 2, "centre_margin": 0.011, "friction": 0.45, "reach": False, "balance": False}
     holds = [ContactPair(location="left_sole", surface="step_5")]
     problem = asked(cache, **given, goal_holds=holds, max_iterations=20, optimality_tolerance=0.1).problem
     assert {name: problem[name] for name in given} == given
@@ -50,7 +50,7 @@ def test_settings_of_the_search_are_those_of_the_request(cache: PlanningCache) -
     assert problem["options"] == dataclasses.replace(POSTURE, max_iterations=20, optimality_tolerance=0.1)
     usual = asked(cache).problem
     plain = {field.name: field.default for field in dataclasses.fields(ContactProblem)}
-    names = "sons", "reach", "balance", "goal_holds"
+    names = "children", "reach", "balance", "goal_holds"
     assert {name: usual[name] for name in names} == {name: plain[name] for name in names}
     assert (usual["options"], usual["friction"], usual["centre_margin"]) == (POSTURE, None, 0.0)
 

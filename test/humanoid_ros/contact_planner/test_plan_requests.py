@@ -130,12 +130,12 @@ def test_the_action_gives_the_librarys_plan_and_tells_the_tree_as_it_grows(
     assert (plan.statistics.nodes, plan.statistics.expanded) == (spent.nodes, spent.expanded)
     assert sum(plan.statistics.code_counts) == plan.statistics.posture_calls == len(spent.calls)
     goal.wait_for(lambda: bool(goal.told) and goal.told[-1].statistics.nodes == spent.nodes)
-    fathers = [father for item in goal.told for father in item.fathers]
+    parents = [parent for item in goal.told for parent in item.parents]
     potentials = [value for item in goal.told for value in item.potentials]
     places = [place for item in goal.told for place in item.places]
-    assert len(fathers) == len(potentials) == len(places) == spent.nodes
-    assert fathers[0] == 0
-    assert all(father < son for son, father in enumerate(fathers[1:], start=1))
+    assert len(parents) == len(potentials) == len(places) == spent.nodes
+    assert parents[0] == 0
+    assert all(parent < child for child, parent in enumerate(parents[1:], start=1))
     best, partial = goal.told[-1], [item.partial_plan for item in goal.told if item.partial_plan.steps][-1]
     assert best.statistics.best_potential == min(potentials) == partial.steps[-1].potential
     assert partial.steps == plan.steps
@@ -174,28 +174,28 @@ def test_a_plan_that_reaches_its_goal_is_shown_checked_and_drawn(contact_planner
 
 def test_failures_put_stances_off_as_in_the_library(contact_planner: Any, scenario: Any) -> None:
     """On the floor alone most contacts nearer to the goal have no posture."""
-    options = scenario.options | {"surfaces": ["floor"], "seed": 2, "failure_malus": 1.0}
+    options = scenario.options | {"surfaces": ["floor"], "seed": 2, "failure_penalty": 1.0}
     plan = library.plan_contacts(*scenario.arguments, **options, max_nodes=25)
-    request = stairs(used_surfaces=["floor"], max_nodes=25, failure_malus=1.0)
+    request = stairs(used_surfaces=["floor"], max_nodes=25, failure_penalty=1.0)
     answer = planned(contact_planner, request).plan
-    request.failure_malus = 0.0
+    request.failure_penalty = 0.0
     greedy = planned(contact_planner, request).plan
     assert answer.statistics.posture_calls == len(plan.statistics.calls) < greedy.statistics.posture_calls
     np.testing.assert_allclose(postures(scenario, answer), plan.postures, atol=1e-9)
 
 
-def test_few_sons_and_contacts_at_the_end_are_asked_for_as_in_the_library(
+def test_few_children_and_contacts_at_the_end_are_asked_for_as_in_the_library(
     contact_planner: Any, scenario: Any
 ) -> None:
     """Nothing but the contacts is asked of the end: the first stance that holds both ends the search."""
-    options = scenario.options | {"sons": 2, "goal_holds": [("left_sole", "step_5"), ("right_sole", "step_5")]}
+    options = scenario.options | {"children": 2, "goal_holds": [("left_sole", "step_5"), ("right_sole", "step_5")]}
     robot, scene, start, _ = scenario.arguments
     anywhere = centre_of_mass_at((0.0, 0.0, 0.0), 9.0)
     goal = [centre_of_mass_task([0.0, 0.0, 0.0], 9.0)]
     plan = library.plan_contacts(robot, scene, start, goal, **options, seed=2, max_nodes=60)
     assert plan.success
     pairs = [ContactPair(location=location, surface=surface) for location, surface in options["goal_holds"]]
-    answer = planned(contact_planner, stairs(goal=[anywhere], sons=2, goal_holds=pairs, max_nodes=60))
+    answer = planned(contact_planner, stairs(goal=[anywhere], children=2, goal_holds=pairs, max_nodes=60))
     assert answer.success, answer.message
     held = {(contact.location, contact.surface) for contact in answer.plan.steps[-1].stance.contacts}
     assert held == set(options["goal_holds"])
@@ -311,7 +311,7 @@ HANDS = ContactCandidates(kind=1, places=[Contact(location="left_hand_back", sur
             "goal_holds: left_sole on step_1 and left_sole on step_2 are both of LLEG_LINK5. Give one",
         ),
         ({"pre_contact": 3}, "pre_contact: is 3. Give one of 0 (WHERE_CHOSEN), 1 (ALWAYS), 2 (NEVER)"),
-        ({"sons": 2, "pre_contact": ContactPlanRequest.ALWAYS}, "sons: is 2. Give it with places"),
+        ({"children": 2, "pre_contact": ContactPlanRequest.ALWAYS}, "children: is 2. Give it with places"),
         ({"friction": -0.5}, "friction: is -0.5"),
         ({"terms": [StanceTerm(kind=4, names=["left_sole"])]}, "terms[0].names: has 1 names. Give the left and"),
         ({"candidates": ContactCandidates(kind=7)}, "candidates.kind: is 7. Give one of 0 (DRAWN)"),
@@ -335,8 +335,8 @@ HANDS = ContactCandidates(kind=1, places=[Contact(location="left_hand_back", sur
         ({"stability": 5}, "stability: is 5. Give one of 0 (NO_STABILITY)"),
         ({"collision_margin": 0.1}, "collision_margin: is 0.1, but collisions are not avoided"),
         ({"joint_margin": NAN}, "joint_margin: is nan"),
-        ({"failure_malus": NAN}, "failure_malus: is nan. Give a finite number of 0 or more [-]"),
-        ({"failure_malus": -0.1}, "failure_malus: is -0.1. Give a finite number of 0 or more [-]"),
+        ({"failure_penalty": NAN}, "failure_penalty: is nan. Give a finite number of 0 or more [-]"),
+        ({"failure_penalty": -0.1}, "failure_penalty: is -0.1. Give a finite number of 0 or more [-]"),
         ({"contact_spacing": 0.0}, "contact_spacing: is 0. Give a number above 0"),
         ({"max_potential": NAN}, "max_potential: is nan"),
         ({"time_limit": Duration(sec=-1)}, "time_limit: is -1 s"),

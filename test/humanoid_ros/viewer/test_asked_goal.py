@@ -28,7 +28,7 @@ def asked() -> Iterator[tuple[AskedGoal, ToldServer, list[Any]]]:
     """What asks, whom, and what it was told: feedback, and results or words."""
     told: list[Any] = []
     with spun_node(lambda context: Node("both", context=context), claim_domain()) as node:
-        news = PlanContacts.Feedback(fathers=[7])
+        news = PlanContacts.Feedback(parents=[7])
         server = ToldServer(node, PlanContacts, "plan_contacts", [news], PlanContacts.Result(message="Cancelled."))
         goal = AskedGoal(
             node, (PlanContacts, "plan_contacts"), "planner", told.append, lambda *end: told.append(end)
@@ -43,7 +43,7 @@ def test_feedback_and_result_of_one_goal_at_a_time(asked: tuple[AskedGoal, ToldS
     goal.ask(PlanContacts.Goal())
     goal.ask(PlanContacts.Goal())
     wait_for(lambda: told, "feedback comes")
-    assert list(told[0].fathers) == [7]
+    assert list(told[0].parents) == [7]
     assert goal.working
     server.answer = PlanContacts.Result(success=True, message="found")
     server.hold.set()

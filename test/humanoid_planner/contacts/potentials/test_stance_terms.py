@@ -8,9 +8,9 @@ from humanoid_planner.contacts import plan_contacts
 from humanoid_planner.contacts.potentials.stance_terms import (
     BarycentreNear,
     ContactCount,
-    CrossedMalus,
-    LocationMalus,
-    OnlyMalus,
+    CrossedPenalty,
+    LocationPenalty,
+    OnlyPenalty,
 )
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance, Role
@@ -40,19 +40,19 @@ def test_contacts_are_counted_by_their_roles(couples):
     assert ContactCount(0.5, released=1.0).value(three, couples) == pytest.approx(1.5)
 
 
-def test_locations_and_links_have_their_malus(couples):
+def test_locations_and_links_have_their_penalty(couples):
     two = stance(
         couples,
         (("left_sole", "platform"), 0, 0.1, Role.BEARING),
         (("left_hand_fingers", "table_top"), 0, 0, Role.NEW),
     )
-    assert LocationMalus({"left_hand_fingers": 2.0}).value(two, couples) == 2.0
-    assert LocationMalus({"LARM_LINK6": 2.0, "left_sole": -0.5}).value(two, couples) == 1.5
-    assert LocationMalus({"right_sole": 9.0}).value(two, couples) == 0.0
+    assert LocationPenalty({"left_hand_fingers": 2.0}).value(two, couples) == 2.0
+    assert LocationPenalty({"LARM_LINK6": 2.0, "left_sole": -0.5}).value(two, couples) == 1.5
+    assert LocationPenalty({"right_sole": 9.0}).value(two, couples) == 0.0
 
 
-def test_hands_only_have_a_malus(couples):
-    term = OnlyMalus(frozenset({"LARM_LINK6", "RARM_LINK6"}), 5.0)
+def test_hands_only_have_a_penalty(couples):
+    term = OnlyPenalty(frozenset({"LARM_LINK6", "RARM_LINK6"}), 5.0)
     hand = (("left_hand_fingers", "table_top"), 0, 0, Role.BEARING)
     assert term.value(stance(couples, hand), couples) == 5.0
     leaving = (("left_sole", "platform"), 0, 0.1, Role.RELEASED)
@@ -73,7 +73,7 @@ def test_the_barycentre_is_that_of_the_places_in_the_world(couples):
     assert BarycentreNear(middle + np.array([0, 0.3, 0.4]), placements, 2.0).value(two, couples) == pytest.approx(1.0)
 
 
-def test_feet_that_cross_have_a_malus(couples):
+def test_feet_that_cross_have_a_penalty(couples):
     """Both feet turned by a right angle: left is along -x of the world, the surface half turned back."""
     placements = {"platform": pin.SE3(pin.utils.rotate("z", -np.pi / 2), np.array([0.3, 0.2, 0.1]))}
 
@@ -86,7 +86,7 @@ def test_feet_that_cross_have_a_malus(couples):
             )
         )
 
-    term = CrossedMalus(placements, weight=2.0, width=0.12)
+    term = CrossedPenalty(placements, weight=2.0, width=0.12)
     assert term.value(turned((0.0, 0.1), (0.0, -0.1), 0.0), couples) == 0.0
     assert term.value(turned((0.0, 0.0), (0.3, -0.1), 0.0), couples) == pytest.approx(2.0 * 0.02)
     assert term.value(turned((0.0, -0.1), (0.3, 0.1), 0.0), couples) == pytest.approx(2.0 * 0.32)
@@ -113,7 +113,7 @@ def test_a_plan_uses_fewer_contacts_where_they_cost(can):
 def test_a_plan_bears_on_the_other_hand_where_one_is_avoided(can):
     lean = [centre_of_mass_at((0.45, 0.0, 0.75), 0.1)]
     assert "right_hand_fingers" in plan_of(can, lean)[-1]
-    avoiding = plan_of(can, lean, LocationMalus({"right_hand_fingers": 1.0}))
+    avoiding = plan_of(can, lean, LocationPenalty({"right_hand_fingers": 1.0}))
     assert "left_hand_fingers" in avoiding[-1]
     assert not any("right_hand_fingers" in held for held in avoiding)
 
@@ -122,7 +122,7 @@ def test_a_plan_lifts_no_foot_before_a_hand_holds_where_feet_only_are_avoided(ca
     soles = frozenset({"left_sole", "right_sole"})
     few = ContactCount(0.3)
     assert {"left_sole"} in plan_of(can, can.goal, few)
-    careful = plan_of(can, can.goal, few, OnlyMalus(soles, 1.0))
+    careful = plan_of(can, can.goal, few, OnlyPenalty(soles, 1.0))
     assert {"left_sole"} not in careful
     assert {"right_sole"} not in careful
     assert "right_hand_fingers" in careful[-1]

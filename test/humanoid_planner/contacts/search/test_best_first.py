@@ -24,12 +24,12 @@ class Halving(SearchSpace[int]):
         return new
 
     def expand(self, node, nodes, stop):
-        sons = (2 * node.state, node.state + 1, node.state - 1)
-        for _ in sons:
+        children = (2 * node.state, node.state + 1, node.state - 1)
+        for _ in children:
             if stop():
                 raise ExpansionInterruptedError
             time.sleep(self.pause)
-        return [(node.index, son) for son in sons if self.add(son)]
+        return [(node.index, child) for child in children if self.add(child)]
 
     def finish(self, node, stop):
         self.asked.append(node.index)
@@ -44,7 +44,7 @@ def test_the_goal_state_closes_the_path():
     assert states[-2:] == [100, -1]
     assert all(b in (2 * a, a + 1, a - 1) for a, b in itertools.pairwise(states[:-1]))
     assert len(search.space.asked) == search.expanded + 1
-    assert search.goal.father == search.path()[-2].index
+    assert search.goal.parent == search.path()[-2].index
 
 
 def test_the_node_of_least_potential_and_delay_is_next():
@@ -72,19 +72,19 @@ def test_the_node_of_least_potential_and_delay_is_next():
 
 
 class Hasty(Halving):
-    """Gives the best new son at a time. From the start one leads on and on to nothing, the other to the goal."""
+    """Gives the best new child at a time. From the start one leads on and on to nothing, the other to the goal."""
 
     def __init__(self):
         super().__init__(0)
         self.cut = set()
-        self.sons = {10: (7, 9), 7: (6, 8), 6: (5,), 9: (3, 4), 4: (0,)}
+        self.children = {10: (7, 9), 7: (6, 8), 6: (5,), 9: (3, 4), 4: (0,)}
 
     def expand(self, node, nodes, stop):
         self.cut.discard(node.index)
-        left = [son for son in self.sons.get(node.state, ()) if son not in self.known]
+        left = [child for child in self.children.get(node.state, ()) if child not in self.known]
         if len(left) > 1:
             self.cut.add(node.index)
-        return [(node.index, son) for son in left[:1] if self.add(son)]
+        return [(node.index, child) for child in left[:1] if self.add(child)]
 
     def cut_short(self):
         return self.cut

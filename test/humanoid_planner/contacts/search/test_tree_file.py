@@ -34,8 +34,8 @@ def test_a_search_goes_on_from_its_file_as_if_it_had_not_stopped(tmp_path, metho
     save_tree(halted, tmp_path / "tree.json", "hills")
     resumed = load_tree(grid(method), tmp_path / "tree.json", "hills")
     assert resumed.run() is End.GOAL
-    tree = [(node.state, node.father, node.potential, node.expanded) for node in straight.nodes]
-    assert [(node.state, node.father, node.potential, node.expanded) for node in resumed.nodes] == tree
+    tree = [(node.state, node.parent, node.potential, node.expanded) for node in straight.nodes]
+    assert [(node.state, node.parent, node.potential, node.expanded) for node in resumed.nodes] == tree
     assert resumed.expanded == straight.expanded
 
 

@@ -25,7 +25,7 @@ def test_contacts_are_outlined_and_numbered_and_the_way_is_drawn(page: Page) -> 
     assert len(drawing._plan) == 2  # one outline, one number
 
 
-def test_a_tree_joins_sons_to_fathers_and_is_greenest_where_the_potential_is_lowest(page: Page) -> None:
+def test_a_tree_joins_children_to_parents_and_is_greenest_where_the_potential_is_lowest(page: Page) -> None:
     drawing = PlanDrawing(page.server.scene, "/plan")
     places = np.array([[0.0, 0.0, 1.0], [0.1, 0.0, 1.0], [0.2, 0.1, 1.0], [0.3, 0.0, 1.0]])
     drawing.set_tree(places, np.array([0, 0, 1, 1]), np.array([2.0, 1.5, 1.0, 1.8]))

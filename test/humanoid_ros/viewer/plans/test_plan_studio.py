@@ -62,10 +62,10 @@ class Planner(StandingRobot):
         self.plan = self.create_publisher(ContactPlan, "plan", LATCHED)
         first = some_plan()
         first.steps = first.steps[:1]
-        news = PlanContacts.Feedback(partial_plan=first, fathers=[0, 0], potentials=[2.0, 1.25])
+        news = PlanContacts.Feedback(partial_plan=first, parents=[0, 0], potentials=[2.0, 1.25])
         news.places = [point((0.0, 0.0, 0.8)), point((0.1, 0.0, 0.8))]
         news.statistics = PlanStatistics(nodes=2, posture_calls=7, best_potential=1.25)
-        more = PlanContacts.Feedback(fathers=[1], potentials=[3.0], places=[point((0.2, 0.0, 0.8))])
+        more = PlanContacts.Feedback(parents=[1], potentials=[3.0], places=[point((0.2, 0.0, 0.8))])
         cancelled = PlanContacts.Result(message="Cancelled.", plan=first)
         self.server = ToldServer(self, PlanContacts, "plan_contacts", [news, more], cancelled)
 
