@@ -32,6 +32,7 @@ from humanoid_ros.controller_bridge.execution import Execution, Trouble, Watch
 from humanoid_ros.controller_bridge.fall_watch import FallWatch
 from humanoid_ros.controller_bridge.guard import Guard
 from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
+from humanoid_ros.controller_bridge.other_bridges import other_bridges
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion, StartError, check_motion
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.conversions import stamp as stamp_message
@@ -296,6 +297,8 @@ class ControllerBridgeNode(ManagedNode):
     def _check_free(self) -> None:
         if self._taken:
             raise RefusedError("another trajectory is being executed: cancel it, or wait", Result.BUSY)
+        if others := other_bridges(self, NAME):
+            raise RefusedError(others, Result.BUSY)
         self._check_allowed()
 
     def _check_allowed(self) -> None:
@@ -441,7 +444,8 @@ class ControllerBridgeNode(ManagedNode):
         if self._settings is None or self._emergency is None:
             return DiagnosticStatus.WARN, "not configured"
         absent = [reason for output in self._outputs.values() if (reason := output.absent())]
-        problems = [self._stale_joints(), *absent, self._guard.problem if self._guard is not None else ""]
+        problems = [other_bridges(self, NAME), self._stale_joints(), *absent]
+        problems.append(self._guard.problem if self._guard is not None else "")
         if self._falls is not None:
             problems.append(self._falls.silent(max(1.0, self._settings.timing.state_age)))
         problems = [problem for problem in problems if problem]
