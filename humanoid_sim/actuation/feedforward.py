@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 FeedForwardLaw = Literal["gravity", "inverse_dynamics", "none"]
 _LAWS = ("gravity", "inverse_dynamics", "none")
+NARROW = 1e-2
+"""Singular value, of the largest, below which supporting points don't hold the base: three that lie in a line but for
+millimetres would take any effort."""
 
 
 class FeedForward(Module):
@@ -137,11 +140,11 @@ class FeedForward(Module):
         if self._law == "inverse_dynamics":
             if floats and len(J):
                 still = -(J @ acceleration + drift)
-                acceleration[self._base] = np.linalg.lstsq(J[:, self._base], still, rcond=1e-9)[0]
+                acceleration[self._base] = np.linalg.lstsq(J[:, self._base], still, rcond=NARROW)[0]
             efforts += M @ acceleration
         if floats:
             missing = efforts[self._base]
-            forces = np.linalg.lstsq(J[:, self._base].T, missing, rcond=1e-9)[0] if len(J) else np.zeros(0)
+            forces = np.linalg.lstsq(J[:, self._base].T, missing, rcond=NARROW)[0] if len(J) else np.zeros(0)
             efforts -= J.T @ forces
             left = efforts[self._base]
             efforts -= M[:, self._base] @ np.linalg.solve(M[np.ix_(self._base, self._base)], left)

@@ -78,7 +78,7 @@ def test_the_tutorial_of_the_bridge_runs(monkeypatch):
 
     with running_stack("walk", 1.0):
         codes = [content for kind, content in notebooks.pieces("tutorial_bridge") if kind == "code"]
-        told = "".join(notebooks.printed(codes)).splitlines()
+        told = "".join(text for text, _ in notebooks.outputs(codes)).splitlines()
     assert told[1].startswith("True ")
     assert told[2] == "False stable"
 

@@ -12,11 +12,11 @@ from fixtures.bridges import MIXED
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
-from humanoid_stack.action import ExecuteTrajectory  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from humanoid_stack.action import ExecuteTrajectory
 
-from test.humanoid_ros.conftest import wait_until  # noqa: E402
-from test.humanoid_ros.controller_bridge.test_controller_bridge_node import Execute, moved  # noqa: E402
+from test.humanoid_ros.conftest import wait_until
+from test.humanoid_ros.controller_bridge.test_controller_bridge_node import Execute, moved
 
 pytestmark = pytest.mark.ros
 Result = ExecuteTrajectory.Result

@@ -168,3 +168,20 @@ def test_compensation_of_friction_is_the_law_with_a_smooth_sign() -> None:
     speeds = np.array([-2.0, -0.1, 0.1, 2.0])
     assert_allclose(friction_compensation(speeds, 0.5, 3.0), 0.5 * speeds + 3.0 * np.sign(speeds), atol=1e-7)
     assert friction_compensation(0.0, 0.5, 3.0) == 0.0
+
+
+def test_points_that_lie_in_a_line_but_for_millimetres_take_no_large_efforts() -> None:
+    """HRP-2 on three points, as where its feet roll: no joint is asked for more than its weight on a metre."""
+    simulation = Simulation("stand")
+    law = FeedForward("hrp2", "inverse_dynamics")
+    simulation.add_module(law)
+    simulation.run(0.05)
+    joints = {joint for joint, _ in law._supports}
+    first, second = sorted(joints)
+    for offset in (1e-3, 1e-4, 1e-6):
+        law._supports = [
+            (joint, np.array([x, y, 0.0]))
+            for joint, x, y in ((first, 0.0, -0.1), (second, 0.0, 0.06), (second, offset, 0.12))
+        ]
+        efforts = law._model_efforts(simulation)[law._drives.coordinates]
+        assert np.abs(efforts).max() < simulation.robots["hrp2"].robot.total_mass * 9.81
