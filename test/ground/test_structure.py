@@ -49,16 +49,16 @@ BUDGETS = {
     "files of humanoid_planner": 164,
     "lines of humanoid_planner.gait": 20904,
     "files of humanoid_planner.gait": 125,
-    "lines of humanoid_ros": 29991,
-    "files of humanoid_ros": 235,
-    "lines of humanoid_sim": 35455,
+    "lines of humanoid_ros": 30031,
+    "files of humanoid_ros": 236,
+    "lines of humanoid_sim": 35458,
     "files of humanoid_sim": 234,
-    "lines of humanoid_studies": 20005,
+    "lines of humanoid_studies": 19999,
     "files of humanoid_studies": 186,
     "dataclasses": 641,
     "public names": 445,
     "folders that import each other": 31,
-    "words of docs": 84584,
+    "words of docs": 84562,
 }
 SLACK = 0.01
 
