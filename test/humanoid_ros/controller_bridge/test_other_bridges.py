@@ -26,7 +26,10 @@ def test_no_goal_is_taken_while_two_bridges_answer_and_a_killed_one_is_none(
     bridged: Any, start_bridge: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
     diagnostics = bridged.listen(DiagnosticArray, "/diagnostics")
-    assert Execute(bridged, moved(1.0), dry_run=True).result()[1].success
+    ready = Execute(bridged, moved(1.0), dry_run=True).result()[1]
+    while ready.code in (Result.NO_CONTROLLER, Result.STALE_STATE):  # its guard and its robot are still being found
+        ready = Execute(bridged, moved(1.0), dry_run=True).result()[1]
+    assert ready.success, ready.message
     other = start_bridge(bridged.domain, MIXED)
 
     def told() -> bool:
