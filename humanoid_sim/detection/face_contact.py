@@ -23,6 +23,9 @@ FACE_CONTACT = 0.9999
 VERTICES = 1 << 20
 """Features below this number are vertices of a polytope."""
 
+LYING = 0.5
+"""Cosine between a cylinder's axis and a face's normal below which it lies there on its side, else it stands."""
+
 END_CORNERS = 16
 """A cylinder's end that another cylinder stands on is a polygon of so many corners on its rim."""
 
@@ -197,8 +200,6 @@ def _add_end_points(
     """
     size, radius, axis = face.shape[0], table.radius[s], R[:, 2]
     along = axis[0] * normal[0] + axis[1] * normal[1] + axis[2] * normal[2]
-    if abs(along) < 0.5:  # it lies
-        return count
     half = -table.half_length[s] if along > 0.0 else table.half_length[s]
     corners = np.empty((size, 3))  # of the face on the plane of the end, seen from its centre
     for k in range(size):
@@ -235,11 +236,51 @@ def _add_end_points(
     return count
 
 
+@uncounted()
+def _add_line_ends(
+    line: np.ndarray, face: np.ndarray, normal: np.ndarray, points: np.ndarray, features: np.ndarray, count: int
+) -> int:
+    """Add where the lowest line of a lying shape goes beyond a face's sides: it bears on the face's edge there.
+
+    Args:
+        line: its ends in the world, shape (2, 3).
+        face: vertices of the face in the world, counter-clockwise around ``normal``, shape (l, 3).
+        normal: unit normal of the face, shape (3,).
+        points: those of the shape itself; receives at most two more, shape (n, 3).
+        features: their numbers, likewise.
+        count: how many there are.
+
+    Returns:
+        The number of points with those that were added.
+    """
+    low, high, low_side, high_side = 0.0, 1.0, -1, -1
+    for k in range(face.shape[0]):
+        after = face[(k + 1) % face.shape[0]]
+        first, last = _depth(line[0], face[k], after, normal), _depth(line[1], face[k], after, normal)
+        if first < 0.0 and last < 0.0:
+            return count
+        if first < 0.0 and first / (first - last) > low:
+            low, low_side = first / (first - last), k
+        if last < 0.0 and first / (first - last) < high:
+            high, high_side = first / (first - last), k
+    if low >= high:
+        return count
+    for end in range(2):
+        share, side = (high, high_side) if end == 1 else (low, low_side)
+        if side < 0:
+            continue
+        for r in range(3):
+            points[count, r] = line[0, r] + share * (line[1, r] - line[0, r])
+        features[count] = VERTICES + 8 + 3 * side + end
+        count += 1
+    return count
+
+
 @counted()
 def round_points(
     table: ShapeTable, s: int, R: np.ndarray, p: np.ndarray, face: np.ndarray, normal: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest points of a round shape above a face; where a cylinder's end goes beyond the face's sides, those there.
+    """Lowest points of a round shape above a face; where it goes beyond the face's sides, those there.
 
     Args:
         table: the shapes.
@@ -253,6 +294,8 @@ def round_points(
         The points in the world [m], shape (j, 3), and a number for each.
     """
     candidates = np.empty((9 + 3 * face.shape[0], 3))
+    line = np.empty((2, 3))
+    lies = False
     radius = table.radius[s]
     count = 0
     axis = R[:, 2]
@@ -265,7 +308,9 @@ def round_points(
             along = (2 * end - 1) * table.half_length[s]
             for r in range(3):
                 candidates[end, r] = p[r] + along * axis[r] - radius * normal[r]
+                line[end, r] = candidates[end, r]
         count = 2
+        lies = True
     elif table.kind[s] == ELLIPSOID:
         x, y, z = support(
             table,
@@ -279,6 +324,7 @@ def round_points(
         count = 1
     elif table.kind[s] == CYLINDER:
         along = axis[0] * normal[0] + axis[1] * normal[1] + axis[2] * normal[2]
+        lies = abs(along) < LYING
         down = along * axis - normal
         length = math.sqrt(down[0] ** 2 + down[1] ** 2 + down[2] ** 2)
         if length < 1e-6:  # the rims lie flat: a direction in their plane that the shape keeps
@@ -296,7 +342,7 @@ def round_points(
             along = (2 * end - 1) * table.half_length[s]
             for r in range(3):
                 centre = p[r] + along * axis[r]
-                candidates[count, r] = centre + radius * down[r]
+                candidates[count, r] = line[end, r] = centre + radius * down[r]
                 candidates[count + 1, r] = centre + radius * side[r]
                 candidates[count + 2, r] = centre - radius * side[r]
                 candidates[count + 3, r] = centre - radius * down[r]
@@ -312,7 +358,9 @@ def round_points(
             candidates[inside] = candidates[i]
             features[inside] = VERTICES + i
             inside += 1
-    if table.kind[s] == CYLINDER:
+    if lies:
+        inside = _add_line_ends(line, face, normal, candidates, features, inside)
+    elif table.kind[s] == CYLINDER:
         inside = _add_end_points(table, s, R, p, face, normal, candidates, features, inside)
     return candidates[:inside], features[:inside]
 

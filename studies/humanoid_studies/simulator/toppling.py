@@ -24,7 +24,7 @@ GOALS = (
 """The whole body leans forward about the ankles until it topples."""
 
 
-def run(duration: float = 5.0, *, progress: bool = False) -> ExperimentResult:
+def run(duration: float = 6.0, *, progress: bool = False) -> ExperimentResult:
     """Topple, then let a block slide.
 
     Args:
