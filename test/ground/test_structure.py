@@ -51,14 +51,14 @@ BUDGETS = {
     "files of humanoid_planner.gait": 125,
     "lines of humanoid_ros": 30031,
     "files of humanoid_ros": 236,
-    "lines of humanoid_sim": 35458,
+    "lines of humanoid_sim": 35506,
     "files of humanoid_sim": 234,
     "lines of humanoid_studies": 19999,
     "files of humanoid_studies": 186,
     "dataclasses": 641,
     "public names": 445,
     "folders that import each other": 31,
-    "words of docs": 84562,
+    "words of docs": 84570,
 }
 SLACK = 0.01
 
