@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LIBRARIES = ("humanoid_model", "humanoid_kinematics", "humanoid_codegen", "humanoid_sim", "humanoid_planner")
+LIBRARIES = ("humanoid_model", "humanoid_kinematics", "humanoid_codegen", "humanoid_sim", "humanoid_planner", "humanoid_control")
 DISTRIBUTION = {"pinocchio": "pin", "coal": "pin", "llvmlite": "numba", "yaml": "pyyaml", "PIL": "pillow"}
 """What brings a module of another name."""
 BEHIND_A_CHECK = {

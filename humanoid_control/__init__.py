@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controllers of humanoid robots: state estimation, balance, steps, walking. Measurement in, command out, on any plant.
+
+Nothing here knows ROS or the simulator.
+"""
