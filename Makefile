@@ -54,6 +54,13 @@ soak: build-test  ## the whole stack for an hour, walking and planning; then eac
 mutants: build  ## breaks the stack in one place after the other: do the tests notice? ROWS="000-F051 003" for some rows
 	@scripts/run python test/mutations/run.py -j $$(nproc) $(ROWS)
 
+.PHONY: coverage
+coverage:  ## the features of the theses, with their states and tests, in out/coverage.md
+	@scripts/setup .venv requirements.txt
+	@mkdir -p out
+	@.venv/bin/python scripts/feature_table.py > out/coverage.md
+	@sed -n 3p out/coverage.md; echo "-- out/coverage.md"
+
 .PHONY: test-pin3
 test-pin3:  ## the libraries on Pinocchio 3, as ROS 2 Jazzy's apt carries it
 	@scripts/setup .venv-pin3 requirements-pin3.txt
@@ -88,8 +95,10 @@ lint:  ## ruff and mypy
 	.venv/bin/mypy
 
 .PHONY: docs
-docs:  ## docs/ and the public names of all packages as a site in out/site
+docs: build  ## docs/ and the public names of all packages as a site in out/site
 	@scripts/setup .venv-docs requirements-docs.txt
+	@mkdir -p out
+	@scripts/run python scripts/node_pages.py > out/nodes.md
 	@.venv-docs/bin/mkdocs build --quiet
 	@echo "-- out/site/index.html"
 

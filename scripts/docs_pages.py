@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hooks of mkdocs: the pages of the site that docs/ doesn't hold, made when it is built.
 
-`api/` has a page of the public names of each package, `source/` the files of the repository that pages link to.
+`api/` has a page of the public names of each package, `source/` the files of the repository that pages link to;
+`features.md` is the table of features, `nodes.md` what running nodes tell (`make docs` writes it to out/nodes.md).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import posixpath
 import re
 from pathlib import Path
 
+from feature_table import table
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
@@ -68,6 +70,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     all_names = packages()
     for package in sorted({name.split(".")[0] for name in all_names}):
         files.append(File.generated(config, f"api/{package}.md", content=names_page(package, all_names)))
+    files.append(File.generated(config, "features.md", content=table(ROOT)))
+    files.append(File.generated(config, "nodes.md", content=(ROOT / "out/nodes.md").read_text()))
     waiting = [(path, path.read_text()) for path in sorted((ROOT / "docs").glob("*.md"))]
     while waiting:
         path, text = waiting.pop()

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/nodes.md: every node's topics, services, actions and parameters, as the running nodes tell them.
+"""Prints a page of every node's topics, services, actions and parameters, as the running nodes tell them.
 
-``scripts/run python scripts/node_pages.py``; with ``--check`` it only says whether the page is what it would write.
+``scripts/run python scripts/node_pages.py``; ``make docs`` puts it on the site.
 """
 
 from __future__ import annotations
 
-import argparse
-import difflib
 import re
 import sys
 import tempfile
@@ -31,14 +29,12 @@ from humanoid_ros.messages.message_log import MessageLog
 from humanoid_ros.node.run import stay_on_this_machine
 from humanoid_ros.viewer.page import PORT
 
-PAGE = Path(__file__).parents[1] / "docs" / "nodes.md"
 HEAD = """# Nodes
 
-What each node publishes, hears, offers and can be set to, as it tells it itself:
-`scripts/run python scripts/node_pages.py` writes this page from running nodes, and a test holds it current. What the
-interfaces mean: [interfaces.md](interfaces.md). Names are relative to the node's namespace; those in `<>` depend on
-robot, scene, mechanism or configuration, here HRP-2 in the scene `stand`, the mechanism `cross`, the bridge `hrp2`.
-*Kept*: a late listener gets the last message.
+Topics, services, actions and parameters of each node, written by `scripts/node_pages.py` from running nodes. What they
+mean: [interfaces.md](interfaces.md). Names are relative to the node's namespace; those in `<>` depend on robot, scene,
+mechanism or configuration, here HRP-2 in the scene `stand`, the mechanism `cross`, the bridge `hrp2`.
+*Kept*: transient local, a late subscriber gets the last message.
 """
 NODES = {
     "simulator": "simulates a scene: [the simulator node](simulator.md).",
@@ -197,20 +193,5 @@ def page() -> str:
     return HEAD + "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    """Write the page, or compare it; 1 where it isn't current."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing")
-    check, found = parser.parse_args().check, page()
-    before = PAGE.read_text() if PAGE.exists() else ""
-    if not check:
-        PAGE.write_text(found)
-        return 0
-    sys.stdout.writelines(
-        difflib.unified_diff(before.splitlines(True), found.splitlines(True), "docs/nodes.md", "nodes")
-    )
-    return int(before != found)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    print(page(), end="")

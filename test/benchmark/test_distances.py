@@ -10,6 +10,8 @@ import pytest
 from benchmark import distances
 from benchmark.distances import plot, sizes
 
+pytestmark = pytest.mark.feature("001-F135")
+
 
 def test_every_series_is_measured_and_drawn(tmp_path) -> None:
     rows = sizes([12], 1)

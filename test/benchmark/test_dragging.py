@@ -26,6 +26,7 @@ def dragged(name, robot, seconds, seed):
     assert came.statuses["stuck"] + came.statuses["open"] < 0.01 * came.ticks
 
 
+@pytest.mark.feature("002-F081", "002-F088")
 @pytest.mark.parametrize(("name", "robot"), ROBOTS)
 def test_random_dragging_opens_no_loop_and_crosses_no_limit(name, robot):
     dragged(name, robot, 1, seed=1)

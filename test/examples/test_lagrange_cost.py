@@ -9,12 +9,14 @@ def operations(method, pattern, joints):
     return np.array([method([pattern[k % 2] for k in range(n)]) for n in joints])
 
 
+@pytest.mark.feature("004-F54")
 @pytest.mark.parametrize("pattern", ARMS.values(), ids=ARMS)
 def test_newton_euler_grows_linearly_with_the_joints(pattern):
     steps = np.diff(operations(newton_euler, pattern, range(2, 13, 2)))
     assert np.ptp(steps) <= 0.01 * steps.mean()
 
 
+@pytest.mark.feature("004-F54")
 @pytest.mark.parametrize("pattern", ARMS.values(), ids=ARMS)
 def test_lagrange_grows_faster_than_linearly_even_on_shared_expressions(pattern):
     counts = operations(shared_lagrange, pattern, range(2, 7))

@@ -35,6 +35,7 @@ def assert_followed(rows):
     assert max(np.abs(row.mean).max() for row in rows) < 0.02 * WEIGHT
 
 
+@pytest.mark.feature("003-F111")
 def test_joints_and_forces_are_the_planned_ones(played):
     trajectory, run = played
     rows = compare(trajectory, run)

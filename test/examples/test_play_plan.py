@@ -18,6 +18,7 @@ from humanoid_sim import Simulation
 from humanoid_sim.walking import play_motion
 
 
+@pytest.mark.feature("001-F011", "001-F016", "001-F253")
 def test_the_seat_bears_what_is_planned_and_gives_it_to_the_feet() -> None:
     """The first step of rising from the chair; the whole of it is a slow test."""
     scenario, options = SCENARIOS["chair"]()
@@ -60,6 +61,7 @@ def test_the_seat_bears_what_is_planned_and_gives_it_to_the_feet() -> None:
     assert played.goal_base < 1e-3
 
 
+@pytest.mark.feature("001-F011", "001-F016", "001-F250", "001-F253", "001-F254")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["back", "can", "chair", "gap", "glass", "ladder", "rail"])
 def test_the_robot_ends_in_its_goal_posture(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,6 +91,7 @@ def test_it_rises_through_the_bridge(
     assert picture.stat().st_size > 10_000
 
 
+@pytest.mark.feature("001-F252")
 @pytest.mark.slow
 @pytest.mark.timeout(3600)  # thousands of postures verified and 100 s simulated: beside other work over ten minutes
 def test_the_robot_goes_under_the_table_and_stands_up_behind_it(

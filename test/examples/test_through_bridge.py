@@ -15,6 +15,8 @@ from examples import through_bridge
 from examples.through_bridge import check_alone, own_domain, play_through_bridge
 from humanoid_model import HumanoidError
 
+pytestmark = pytest.mark.feature("000-F028")
+
 
 @pytest.fixture
 def _unchosen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from fixtures.ros_domain import claim_domain
 
+pytestmark = pytest.mark.feature("000-F028")
+
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "docs/own_robot.md", "docs/controllers.md")),

@@ -11,6 +11,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from fixtures.ros_domain import claim_domain
+
+pytestmark = pytest.mark.feature("000-F028")
 
 ROOT = Path(__file__).parents[2]
 ENTRIES = sorted(
@@ -23,7 +26,7 @@ EXAMPLES = sorted(
     for path in (ROOT / "examples").glob("*.py")
     if re.search("__main__|sys.argv|ArgumentParser", path.read_text())
 )
-NODES = re.split(r"^## (\w+)\n", (ROOT / "docs/nodes.md").read_text(), flags=re.MULTILINE)[1:]
+NODES = re.findall(r'^    "(\w+)": "', (ROOT / "scripts/node_pages.py").read_text(), re.MULTILINE)
 
 
 @cache
@@ -47,15 +50,42 @@ def test_help_says_what_it_is_and_starts_nothing(entry):
     assert len(done.stdout.splitlines()) > 3
 
 
-@pytest.mark.parametrize(("node", "section"), list(zip(NODES[::2], NODES[1::2], strict=True)), ids=NODES[::2])
-def test_help_of_a_node_lists_its_parameters(node, section):
-    """Those that docs/nodes.md has from running nodes."""
-    pytest.importorskip("rclpy")
+def parameters_of_help(node):
     told = ask("-m", f"humanoid_ros.{node}", "--help").stdout
-    parameters = section.partition("| parameter |")[2]
-    documented = re.findall(r"^\| `([\w.]+)` \|", parameters, re.MULTILINE)
-    assert documented
-    assert sorted(re.findall(r"^  ([\w.]+)$", told, re.MULTILINE)) == sorted(documented)
+    return sorted(re.findall(r"^  ([\w.]+)$", told, re.MULTILINE))
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_help_of_a_node_lists_its_parameters(node):
+    pytest.importorskip("rclpy")
+    listed = parameters_of_help(node)
+    assert listed
+    assert node != "simulator" or {"scene", "real_time_factor", "time_step"} <= set(listed)
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+@pytest.mark.timeout(900)
+def test_running_nodes_have_the_parameters_of_their_help():
+    """The page of the nodes, which make docs puts on the site, is what running nodes tell."""
+    page = subprocess.run(
+        [sys.executable, ROOT / "scripts/node_pages.py"],
+        env={**os.environ, "ROS_DOMAIN_ID": str(claim_domain())},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    sections = re.split(r"^## (\w+)\n", page, flags=re.MULTILINE)[1:]
+    assert sections[::2] == NODES
+    for node, section in zip(NODES, sections[1::2], strict=True):
+        rows = re.findall(r"^\| `([\w.]+)` \|", section.partition("| parameter |")[2], re.MULTILINE)
+        assert sorted(rows) == parameters_of_help(node)
+
+
+def test_every_node_that_is_installed_is_on_the_page():
+    listed = re.search(r"foreach\(node ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text())
+    assert listed is not None
+    assert set(listed[1].split()) - {"bringup", "humanoid-model"} <= set(NODES)
 
 
 def test_a_node_refuses_words_that_nobody_reads():

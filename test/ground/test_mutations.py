@@ -69,34 +69,41 @@ def less(a, b):
 import pytest
 import calc
 
+@pytest.mark.feature("000-F01", "000-F03", "001-F01")
 def test_sum():
     assert calc.add(1, 2) == calc.LIMIT
 
+@pytest.mark.feature("000-F02")
 def test_product():
     calc.times(2, 3)
 
+@pytest.mark.feature("000-F04")
 @pytest.mark.slow
 @pytest.mark.parametrize("a", [5], ids=["small"])
 def test_difference(a):
     assert calc.less(a, 3) == 2
 
+@pytest.mark.feature("000-F05")
 def test_that_fails_anyway():
     assert calc.ROOT == 4
 
+@pytest.mark.feature("000-F02")
 @pytest.mark.slow
 def test_product_slowly():
     assert calc.times(2, 3) == 6
 """,
-        "docs/coverage.md": """
-| 000-F01 | sums | done | `test/test_calc.py::test_sum` |
-| 000-F02 | products | done | `test/test_calc.py::test_product`, `test/test_calc.py::test_product_slowly` |
-| 000-F03 | limits | partial | `test/test_calc.py::test_sum` |
-| 000-F04 | differences | done | `test/test_calc.py::test_difference` |
-| 000-F05 | roots | done | `test/test_calc.py::test_that_fails_anyway` |
-| 000-F06 | cubes | not yet | later |
-| 001-F01 | limits | done | `test/test_calc.py::test_sum` |
+        "docs/features.yaml": """
+000-F01: sums
+000-F02: products
+000-F04: differences
+000-F05: roots
+001-F01: limits
 """,
-        "pyproject.toml": '[tool.pytest.ini_options]\nmarkers = ["slow"]\n',
+        "docs/coverage.md": """
+| 000-F03 | limits | partial | of one kind |
+| 000-F06 | cubes | not yet | later |
+""",
+        "pyproject.toml": '[tool.pytest.ini_options]\nmarkers = ["slow", "feature"]\n',
         "test/mutations/calc.yaml": ENTRIES,
     }
     for name, text in files.items():
@@ -130,7 +137,7 @@ def test_a_mutant_that_no_test_notices_survives(tree):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("row: 000-F01", "row: 000-F09", r"calc.yaml:2: \[0\].row: is '000-F09'. Name a row"),
+        ("row: 000-F01", "row: 000-F09", r"calc.yaml:2: \[0\].row: is '000-F09'. Name one of"),
         ("row: 000-F01", "row: 000-F06", "000-F06 is not yet there"),
         ("  why: sums are wrong\n", "", "has no 'why'"),
         ("file: calc.py\n  before: return a + b", "file: cal.py\n  before: return a + b", "no file 'cal.py'"),
@@ -138,7 +145,7 @@ def test_a_mutant_that_no_test_notices_survives(tree):
         ("before: return a + b", "before: return a +  b", "occurs 0 times in calc.py"),
         ("after: return a - b", "after: return a + b", "the same as before"),
         ("after: return a - b", "after: return a -", "is no Python"),
-        ("test_difference[small]", "test_sum", "000-F04 doesn't name"),
+        ("test_difference[small]", "test_sum", "isn't marked with 000-F04"),
         ("  why: sums are wrong", "  why: sums are wrong\n  test: []", "unknown key"),
     ],
 )
@@ -149,10 +156,17 @@ def test_an_entry_that_can_t_be_used_is_refused(tree, old, new, message):
         read_mutations(tree)
 
 
+def test_a_feature_without_a_test_is_named(tree):
+    path = tree / "test" / "test_calc.py"
+    path.write_text(path.read_text().replace('"000-F01", ', ""))
+    with pytest.raises(InputError, match="000-F01 has no test"):
+        read_mutations(tree)
+
+
 def test_a_test_that_is_gone_is_named(tree):
     path = tree / "test" / "test_calc.py"
     path.write_text(path.read_text().replace("def test_difference", "def test_other"))
-    with pytest.raises(InputError, match=r"there is no test 'test/test_calc.py::test_difference"):
+    with pytest.raises(InputError, match=r"'test/test_calc.py::test_difference\[small\]' isn't marked"):
         read_mutations(tree)
 
 

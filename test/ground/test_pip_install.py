@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.feature("000-F028")
+
 ROOT = Path(__file__).parents[2]
 LIBRARIES = ("humanoid_model", "humanoid_kinematics", "humanoid_codegen", "humanoid_sim", "humanoid_planner", "humanoid_control")
 DISTRIBUTION = {"pinocchio": "pin", "coal": "pin", "llvmlite": "numba", "yaml": "pyyaml", "PIL": "pillow"}

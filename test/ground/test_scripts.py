@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.feature("000-F028")
+
 ROOT = Path(__file__).parents[2]
 LOCKED = [
     str(path.relative_to(ROOT)) for path in (*ROOT.glob("requirements*.txt"), ROOT / "benchmark/requirements.txt")

@@ -78,6 +78,7 @@ def found():
     return metrics()
 
 
+@pytest.mark.feature("002-F184")
 @pytest.mark.parametrize("number", BOUNDS)
 def test_numbers_of_the_structure_keep_to_their_bounds(number, found):
     assert found[number] <= BOUNDS[number], "'make metrics' tells where"

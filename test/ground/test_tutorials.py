@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tutorials say what their Python prints, as pages and as notebooks; the page of the nodes is what the nodes tell."""
+"""Tutorials say what their Python prints, as pages and as notebooks."""
 
 from __future__ import annotations
 
 import base64
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -81,23 +79,3 @@ def test_the_tutorial_of_the_bridge_runs(monkeypatch):
         told = "".join(text for text, _ in notebooks.outputs(codes)).splitlines()
     assert told[1].startswith("True ")
     assert told[2] == "False stable"
-
-
-@pytest.mark.slow
-@pytest.mark.ros
-@pytest.mark.timeout(900)
-def test_the_page_of_the_nodes_is_current():
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts/node_pages.py", "--check"],
-        env={**os.environ, "ROS_DOMAIN_ID": str(claim_domain())},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_every_node_that_is_installed_has_its_section():
-    listed = re.search(r"foreach\(node ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text())
-    assert listed is not None
-    sections = set(re.findall(r"^## (\w+)", (ROOT / "docs/nodes.md").read_text(), re.M))
-    assert set(listed[1].split()) - {"bringup", "humanoid-model"} <= sections

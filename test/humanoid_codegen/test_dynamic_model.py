@@ -37,6 +37,7 @@ def model(request):
     return DynamicModel(request.param)
 
 
+@pytest.mark.feature("004-F59")
 def test_every_function_agrees_with_pinocchio(model):
     check_against_pinocchio(model)
 
@@ -46,6 +47,7 @@ def test_ungrouped_parameters_give_the_same(name):
     check_against_pinocchio(DynamicModel(name, base_parameters=False))
 
 
+@pytest.mark.feature("004-F12", "004-F15", "004-F59")
 @pytest.mark.parametrize("seed", range(12))
 def test_random_robots_agree_with_pinocchio(seed):
     rng = np.random.default_rng(seed)
@@ -80,6 +82,7 @@ def test_symbolic_parameters_change_the_robot():
     np.testing.assert_allclose(g, [3 * 9.81, 0.0], atol=1e-12)
 
 
+@pytest.mark.feature("004-F10")
 def test_gravity_may_point_anywhere():
     gravity = (1.0, -9.81, 0.5)
     check_against_pinocchio(DynamicModel("tree4", gravity=gravity), gravity=gravity)

@@ -38,6 +38,7 @@ def test_functions_by_short_names_and_derivatives_on_request():
     ]  # fmt: skip
 
 
+@pytest.mark.feature("004-F46")
 def test_every_language_writes_something(tmp_path):
     for language in language_names():
         files = generate("robot_2r_b", language, out=tmp_path / language).files

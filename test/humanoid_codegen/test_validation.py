@@ -48,6 +48,7 @@ def closed_form(name, q, v, a):
     return np.array([tau1, tau2])
 
 
+@pytest.mark.feature("004-F13")
 @pytest.mark.parametrize(("state", "of_a", "of_b"), STATES)
 def test_ten_states_of_the_two_link_arm(state, of_a, of_b):
     q, v, a = np.array(state, dtype=float).reshape(3, 2)
@@ -57,6 +58,7 @@ def test_ten_states_of_the_two_link_arm(state, of_a, of_b):
         np.testing.assert_allclose(tau, closed_form(name, q, v, a), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.feature("004-F03")
 def test_parts_of_the_efforts_at_the_ninth_state():
     model = DynamicModel("robot_2r_b", gravity=DOWN_Y)
     q, v, a = np.array(STATES[8][0]).reshape(3, 2)
@@ -77,6 +79,7 @@ def test_parts_of_the_efforts_at_the_ninth_state():
     assert compute(other, "energies", q=q, v=v)["kinetic_energy"] == pytest.approx(15.086446, abs=1e-6)
 
 
+@pytest.mark.feature("004-F02", "004-F19")
 def test_mechanism_with_branches():
     model = DynamicModel("tree4", gravity=DOWN_Y, wrench_links=["tool"])
     order = [model.mechanism.v_names.index(name) for name in ("j0", "j1", "j2", "j3")]
@@ -93,6 +96,7 @@ def test_mechanism_with_branches():
         np.testing.assert_allclose(tau[order], expected, atol=1e-6)
 
 
+@pytest.mark.feature("004-F48", "004-F50")
 def test_person_of_36_coordinates():
     model = DynamicModel("syn3p33r", gravity=DOWN_Y)
     names = ["WJ_px", "WJ_py", "WJ_pz", "WJ_x", "WJ_y", "WJ_z", "LLJ_x", "LLJ_z"]
@@ -122,6 +126,7 @@ def test_person_of_36_coordinates():
     assert heights[thorax[-1]] == pytest.approx(0.412935, abs=1e-6)
 
 
+@pytest.mark.feature("004-F06")
 @pytest.mark.parametrize("name", ["tree4", "bip", "hrp2"])
 def test_efforts_do_the_work_that_the_energy_shows(name):
     # d(Ec + Ep)/dt = v . tau along a motion with the model's own accelerations.
@@ -140,6 +145,7 @@ def test_efforts_do_the_work_that_the_energy_shows(name):
     assert (energy(h) - energy(-h)) / (2 * h) == pytest.approx(state.v @ tau, rel=1e-6)
 
 
+@pytest.mark.feature("004-F06", "004-F17")
 def test_links_share_the_energy():
     model = DynamicModel("tree4")
     state = random_state(model.mechanism, model.robot.model, np.random.default_rng(1))
@@ -171,6 +177,7 @@ def slope_of(model):
     return slope
 
 
+@pytest.mark.feature("004-F53")
 @pytest.mark.parametrize("name", ["robot_2r_a", "robot_2r_b"])
 def test_integrating_the_direct_model_gives_the_motion_back(name):
     slope = slope_of(DynamicModel(name, gravity=DOWN_Y))
@@ -179,6 +186,7 @@ def test_integrating_the_direct_model_gives_the_motion_back(name):
     assert np.abs(path.y[:2, -1] - motion(5.0)[0]).max() < 1e-8
 
 
+@pytest.mark.feature("004-F53")
 def test_euler_and_runge_kutta_converge_at_their_orders():
     slope = slope_of(DynamicModel("robot_2r_b", gravity=DOWN_Y))
 

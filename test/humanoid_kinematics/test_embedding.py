@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROGRAM = """
 import sys
 
@@ -22,6 +24,7 @@ print(delta.command(ToolMotion("link_5", (0.001, 0.0, 0.0))).status)
 """
 
 
+@pytest.mark.feature("002-F130", "002-F151", "002-F184", "002-F186")
 def test_mechanisms_are_loaded_and_driven_where_ros_and_graphics_are_absent():
     root = Path(__file__).parents[2]
     ran = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd=root, check=False)

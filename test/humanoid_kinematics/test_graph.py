@@ -9,6 +9,7 @@ from humanoid_kinematics.graph import CLOSURE, HIERARCHY, TRACKING, Edge, Mechan
 pytestmark = pytest.mark.filterwarnings("ignore:.*E10")
 
 
+@pytest.mark.feature("002-F040")
 def test_the_planar_hybrid_is_the_graph_of_the_thesis():
     assert MechanismGraph(load_mechanism("planar_hybrid")).text().splitlines() == [
         "world",
@@ -25,6 +26,7 @@ def test_the_planar_hybrid_is_the_graph_of_the_thesis():
     ]
 
 
+@pytest.mark.feature("002-F040")
 def test_edges_say_what_they_join():
     graph = MechanismGraph(load_mechanism("planar_hybrid"))
     kinds = [edge.kind for edge in graph.edges]
@@ -34,6 +36,7 @@ def test_edges_say_what_they_join():
     assert Edge(TRACKING, "frame_9", "frame_9", "frame_9") in graph.edges
 
 
+@pytest.mark.feature("002-F042")
 def test_branches_meet_at_their_last_common_link():
     graph = MechanismGraph(load_mechanism("planar_hybrid"))
     assert graph.branch("frame_8") == ("frame_8", "link_3", "link_2", "link_1", "base", "world")

@@ -3,10 +3,12 @@
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
 from humanoid_kinematics import KleinfingerKhalil
 
 
+@pytest.mark.feature("002-F013", "002-F060")
 def test_the_matrix_has_the_printed_digits():
     parameters = KleinfingerKhalil(
         theta=np.radians(60), r=70, alpha=np.radians(40), d=50, gamma=np.radians(20), epsilon=30
@@ -20,6 +22,7 @@ def test_the_matrix_has_the_printed_digits():
     assert np.abs(parameters.placement.homogeneous - printed).max() < 1e-8
 
 
+@pytest.mark.feature("002-F013")
 def test_the_matrix_is_the_product_of_the_six_steps():
     rng = np.random.default_rng(3)
 

@@ -25,6 +25,7 @@ def places(scene):
     return {name: 1000 * place.translation for name, place in placements.items()}
 
 
+@pytest.mark.feature("002-F046")
 def test_a_longer_link_moves_what_it_carries_and_nothing_else():
     scene = load_scene("planar_hybrid")
     parameters = dict(scene.mad.robots[0].nodes[2].parameters)
@@ -35,6 +36,7 @@ def test_a_longer_link_moves_what_it_carries_and_nothing_else():
     assert np.linalg.norm(after["link_3"] - after["link_2"]) == pytest.approx(500)
 
 
+@pytest.mark.feature("002-F145")
 def test_automatic_shapes_follow_a_change():
     scene = load_scene("planar_hybrid")
     parameters = dict(scene.mad.robots[0].nodes[2].parameters)
@@ -47,6 +49,7 @@ def test_automatic_shapes_follow_a_change():
     assert lengths == pytest.approx([400, 500])
 
 
+@pytest.mark.feature("002-F145")
 @pytest.mark.parametrize("name", ["planar_hybrid", "cross", "innocenti"])
 def test_automatic_shapes_lead_from_each_joint_to_those_behind_it(name):
     mechanism = load_mechanism(name)
@@ -73,12 +76,14 @@ def test_automatic_shapes_lead_from_each_joint_to_those_behind_it(name):
     assert bars > 3
 
 
+@pytest.mark.feature("002-F036")
 def test_another_tool_frame_moves_the_tip_alone():
     scene = load_scene("planar_hybrid")
     before, after = places(scene), places(changed(scene, 9, pos=(300.0, 0.0, 0.0)))
     assert {name for name in before if np.abs(before[name] - after[name]).max() > 1e-9} == {"frame_9"}
 
 
+@pytest.mark.feature("002-F046")
 def test_a_joint_may_become_a_slide_where_it_is():
     scene = load_scene("planar_hybrid")
     slide = changed(scene, 4, type=1, range=(-100.0, 100.0))
@@ -88,6 +93,7 @@ def test_a_joint_may_become_a_slide_where_it_is():
         assert places(slide)[name] == pytest.approx(place, abs=1e-9)
 
 
+@pytest.mark.feature("002-F047")
 def test_a_change_that_can_not_be_leaves_the_scene_as_it_was():
     scene = load_scene("planar_hybrid")
     with pytest.raises(MadError, match=r"as changed:\d+:\d+: link 3: pred is 33, which is no node \[E03\]"):
@@ -108,6 +114,7 @@ def test_only_mad_files_have_records_to_change():
     assert load_mechanism("macdac").name == "macdac"
 
 
+@pytest.mark.feature("002-F001", "002-F088")
 def test_files_are_joined_in_one_scene_whose_devices_of_one_kind_are_one(tmp_path):
     scene = load_scene("cross, redont, fourbar")
     assert list(scene.mechanisms) == ["crossdelta", "6dof", "fourbar"]
@@ -131,6 +138,7 @@ def test_files_are_joined_in_one_scene_whose_devices_of_one_kind_are_one(tmp_pat
             load_scene(names)
 
 
+@pytest.mark.feature("002-F146")
 def test_arms_of_a_payload_and_joints_of_a_motor_are_as_thick_as_the_file_says():
     text = write_mad(load_scene("puma").mad)
     heavy = text.rstrip().removesuffix("}") + "  thickness ( 2 2.5 3 1 )\n}\n"

@@ -32,6 +32,7 @@ def test_the_model_generator_sees_the_same_loops():
         assert np.abs(residual) == pytest.approx(np.abs(a.rotation.T @ (b.translation - a.translation)), abs=1e-12)
 
 
+@pytest.mark.feature("002-F187")
 def test_mimic_joints_are_coupled():
     mechanism = Mechanism.from_robot(load_robot(URDF))
     (coupling,) = mechanism.couplings

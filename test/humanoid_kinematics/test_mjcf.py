@@ -88,6 +88,7 @@ def test_sites_and_poses_may_say_what_coincides(tmp_path):
     assert [tool.name for tool in mechanism.tools] == ["tip", "top"]
 
 
+@pytest.mark.feature("002-F187")
 def test_linear_joint_equalities_are_couplings(tmp_path):
     text = '<joint name="gear" joint1="j1" joint2="j3" polycoef="0.5 2 0 0 0"/><joint joint1="j2" polycoef="0.1"/>'
     gear, fixed = load(tmp_path, FOURBAR.format(text, ""))[0].couplings

@@ -54,6 +54,7 @@ def passive_orientation(relay):
     return np.linalg.slogdet(passive)[0]
 
 
+@pytest.mark.feature("002-F182")
 def test_drives_that_wander_out_of_reach_never_change_the_assembly_mode():
     relay = Relay(load_mechanism("syntaxeur_delta"), MOTORS)
     mode, rng, refused = passive_orientation(relay), np.random.default_rng(3), 0
@@ -67,6 +68,7 @@ def test_drives_that_wander_out_of_reach_never_change_the_assembly_mode():
     assert 0 < refused < 150
 
 
+@pytest.mark.feature("002-F182")
 def test_a_drive_further_than_one_sample_may_bring_it_is_refused_with_its_range():
     relay = Relay(load_mechanism("fourbar"))
     before = relay.solver.q.copy()

@@ -12,6 +12,7 @@ from humanoid_kinematics.solver.mechanism_solver import MechanismSolver
 pytestmark = pytest.mark.filterwarnings("ignore:.*graphic file")
 
 
+@pytest.mark.feature("002-F169")
 def test_report_of_the_cross_delta_says_what_the_specification_counts():
     cross = MechanismSolver(load_mechanism("cross"))
     cross.lock("joint_3")

@@ -17,6 +17,8 @@ from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Box, Capsule, Cylinder, HalfSpace, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
 
+pytestmark = pytest.mark.feature("000-F011")
+
 OBJ = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 
 

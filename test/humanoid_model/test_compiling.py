@@ -12,6 +12,8 @@ from numba import njit
 
 from humanoid_model import compiling
 
+pytestmark = pytest.mark.feature("000-F028")
+
 
 @pytest.fixture
 def compilation(monkeypatch):

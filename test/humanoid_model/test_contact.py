@@ -19,6 +19,8 @@ from humanoid_model.contact import (
     polygon_problem,
 )
 
+pytestmark = pytest.mark.feature("001-F005")
+
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
 
@@ -51,6 +53,7 @@ def test_placement_of_a_contact_on_its_surface() -> None:
     assert_allclose(placement.rotation[:, 2], [0.0, 0.0, 1.0], atol=1e-12)
 
 
+@pytest.mark.feature("001-F009")
 @pytest.mark.parametrize("form", [SurfaceForm.CYLINDER, SurfaceForm.SPHERE])
 def test_the_outline_of_a_curved_surface_follows_it(form: SurfaceForm) -> None:
     """Half way round 0.1 m: the middle of its ends' arcs is the top; chords stay within 0.4 % of the radius."""
@@ -85,6 +88,7 @@ def test_adding_and_removing_contacts() -> None:
     assert stance.removing("hand") == Stance((right,))
 
 
+@pytest.mark.feature("001-F020")
 def test_neighbours_differ_by_so_many_contacts() -> None:
     """The thesis' steps of a walk (section 5.3.1.2), by card(s and s') + m >= card(s or s')."""
     left, right = Contact(location("left"), FLOOR, 0, 1, 0), Contact(location("right"), FLOOR, 0, 0, 0)
@@ -106,6 +110,7 @@ def test_neighbours_differ_by_so_many_contacts() -> None:
             assert Stance(tuple(drawn[0])).is_neighbour(Stance(tuple(drawn[1])), m) == (len(s & t) + m >= len(s | t))
 
 
+@pytest.mark.feature("001-F022")
 def test_one_location_holds_on_one_surface() -> None:
     right = Contact(location("right"), FLOOR, 0, 0, 0)
     with pytest.raises(ValueError, match="'right' is used by two contacts"):

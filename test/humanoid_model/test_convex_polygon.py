@@ -19,6 +19,7 @@ from humanoid_model.errors import InputError
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]])
 
 
+@pytest.mark.feature("000-F150")
 def test_hulls_agree_with_scipy() -> None:
     rng = np.random.default_rng(0)
     for n in (3, 4, 8, 50):
@@ -73,6 +74,7 @@ def test_margin_is_the_distance_from_the_edge() -> None:
     assert polygon_margin(np.zeros((0, 2)), [0.0, 0.0]) == -math.inf
 
 
+@pytest.mark.feature("000-F150")
 def test_sign_of_the_margin_is_membership() -> None:
     """A point is inside where it is a convex combination of the points, says a linear program."""
     rng = np.random.default_rng(1)
@@ -89,6 +91,7 @@ def test_points_that_are_none_are_refused() -> None:
             convex_hull(points)
 
 
+@pytest.mark.feature("001-F010")
 def test_outlines_are_cut_into_convex_pieces_that_cover_each_point_once() -> None:
     rng = np.random.default_rng(1)
     for n in (4, 6, 9, 15):

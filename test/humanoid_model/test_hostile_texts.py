@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.feature("000-F008")
+
 TEST = Path(__file__).parents[1]
 SECONDS = 60.0
 """For a reading: none took more than 6 s on a machine with nothing else to do."""

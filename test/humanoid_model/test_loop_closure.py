@@ -100,6 +100,7 @@ def test_the_childs_axis_is_the_parents_unless_given():
     assert np.allclose(loop.placement_b.rotation[:, 2], [0, 1, 0])
 
 
+@pytest.mark.feature("002-F182")
 @pytest.mark.parametrize("kind", ["revolute", "universal"])
 @pytest.mark.parametrize("wrong", ["axis", "Parent_axis", "origin"])
 def test_an_unknown_part_of_a_constraint_is_named_and_not_ignored(kind, wrong):

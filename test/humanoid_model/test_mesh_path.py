@@ -8,6 +8,8 @@ import pytest
 from humanoid_model.errors import InputError
 from humanoid_model.mesh_path import resolve_mesh_path
 
+pytestmark = pytest.mark.feature("000-F011")
+
 
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ from humanoid_model.optional_library import optional_library
 from humanoid_planner.optimisation import solve
 from humanoid_sim.detection.solids import solids_of
 
+pytestmark = pytest.mark.feature("000-F028")
+
 TETRAHEDRON = """solid t
 facet normal 0 0 -1
 outer loop

@@ -89,6 +89,7 @@ def assert_depth_first(model: pin.Model) -> None:
         assert subtree == list(range(joint, joint + len(subtree)))
 
 
+@pytest.mark.feature("001-F001")
 @pytest.mark.parametrize(
     ("name", "floating_base"),
     [("hrp2", True), ("hrp2", False), ("bip", True), ("tree4", False), ("syn3p33r", False), ("robot_2r_a", False)],
@@ -98,6 +99,7 @@ def test_robots_of_the_stack(name, floating_base):
     assert_agrees_with_pinocchio(text, floating_base, np.random.default_rng(1))
 
 
+@pytest.mark.feature("004-F21", "004-F22")
 @hypothesis.given(st.integers(0, 2**32 - 1), st.integers(2, 12), st.booleans())
 @hypothesis.settings(max_examples=60, deadline=None)
 def test_random_robots(seed, links, floating_base):

@@ -13,6 +13,8 @@ from humanoid_model.input_file import read_text
 from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.reading_folders import is_readable, may_read, reading_only_in
 
+pytestmark = pytest.mark.feature("000-F008")
+
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

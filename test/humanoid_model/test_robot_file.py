@@ -298,6 +298,7 @@ MALFORMED = {
 }  # fmt: skip
 
 
+@pytest.mark.feature("001-F005")
 @pytest.mark.parametrize("case", MALFORMED)
 def test_malformed_file_is_refused(tmp_path, case):
     text, line, element, problem, remedy = MALFORMED[case]

@@ -72,6 +72,7 @@ SAMPLE = """\
 """
 
 
+@pytest.mark.feature("000-F008", "000-F009", "000-F010", "000-F011", "000-F012", "000-F013")
 def test_sample_of_the_thesis(folder: Path) -> None:
     scene = read(folder, SAMPLE)
     (robot,) = scene.robots
@@ -219,6 +220,7 @@ lights:
 """
 
 
+@pytest.mark.feature("000-F009", "000-F010", "000-F016")
 def test_everything_is_the_same_in_both_formats(folder: Path) -> None:
     xml = read(folder, EVERYTHING_XML)
     (folder / "scene.yaml").write_text(EVERYTHING_YAML, encoding="utf-8")

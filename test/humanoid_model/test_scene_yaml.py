@@ -140,6 +140,7 @@ def test_a_surface_may_be_part_of_a_cylinder_or_of_a_sphere(folder: Path) -> Non
     assert (knob.form, knob.radius) == (SurfaceForm.SPHERE, 0.2)
 
 
+@pytest.mark.feature("001-F010")
 def test_a_surface_with_an_inner_corner_becomes_convex_ones(folder: Path) -> None:
     path = folder / "corner.yaml"
     shape = "[[0, 0], [3, 0], [3, 1], [1, 1], [1, 2], [0, 2]]"

@@ -123,6 +123,7 @@ def test_table_carries_its_weight() -> None:
     assert len(legs) == 4
 
 
+@pytest.mark.feature("001-F007")
 def test_stairs_and_their_surfaces() -> None:
     """Every polygon is the whole upper face of its box, 0.10 m above the one before."""
     scene = load_scene("stairs")

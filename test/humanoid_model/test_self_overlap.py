@@ -10,6 +10,8 @@ from humanoid_model.errors import RobotError
 from humanoid_model.robot import Robot
 from humanoid_model.self_overlap import CROSSED, SelfOverlap
 
+pytestmark = pytest.mark.feature("001-F042")
+
 BOX = "<geometry><box size='0.2 0.2 0.2'/></geometry>"
 BALL = "<geometry><sphere radius='0.01'/></geometry>"
 

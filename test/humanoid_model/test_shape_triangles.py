@@ -71,6 +71,7 @@ def written(folder: Path, kind: str) -> Path:
     return path
 
 
+@pytest.mark.feature("002-F144")
 @pytest.mark.parametrize("kind", ["stl", "obj", "glb", "nff", "dxf"])
 def test_files_of_many_kinds_are_drawn_and_collide_as_they_are(tmp_path: Path, kind: str) -> None:
     mesh = Mesh(written(tmp_path, kind), np.array([0.1, 0.1, 0.2]))

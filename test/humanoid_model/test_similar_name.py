@@ -9,6 +9,8 @@ from humanoid_model.errors import InputError
 from humanoid_model.similar_name import did_you_mean
 from humanoid_sim import Simulation
 
+pytestmark = pytest.mark.feature("000-F006")
+
 LINKS = ["floor", "hrp2/CHEST_LINK0", "hrp2/CHEST_LINK1", "hrp2/RLEG_LINK5"]
 
 

@@ -29,7 +29,8 @@ from humanoid_model.wrl import read_wrl
 from humanoid_sim import Simulation
 from humanoid_sim.state.state_file import read_state
 
-pytestmark = pytest.mark.timeout(120)  # what isn't refused takes hours, or all memory
+# What isn't refused takes hours, or all memory.
+pytestmark = [pytest.mark.timeout(120), pytest.mark.feature("000-F008")]
 
 GRAINS = "{{grains: spheres, count: {}, size: [1, 1], radius: [0.01, 0.02]}}"
 FIELD = "{{height_field: {}, size: [1, 1], height: 1, wavelength: 1, cells: [{}, {}]}}"
@@ -222,6 +223,7 @@ def test_meshes_are_measured_before_a_library_reads_them(name: str, tmp_path: Pa
         coal_geometry(Mesh(tmp_path / name, np.ones(3)))
 
 
+@pytest.mark.feature("000-F029")
 @pytest.mark.parametrize(
     ("name", "text"),
     [

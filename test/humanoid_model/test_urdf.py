@@ -72,6 +72,7 @@ def test_link_alone():
     assert_standard(description)
 
 
+@pytest.mark.feature("004-F25")
 def test_inertial_without_origin_lies_in_the_link_frame():
     inertial = read_urdf(robot(f'<link name="a">{INERTIAL}</link>')).links["a"].inertial
     assert inertial is not None
@@ -80,6 +81,7 @@ def test_inertial_without_origin_lies_in_the_link_frame():
     assert np.array_equal(inertial.inertia, np.eye(3))
 
 
+@pytest.mark.feature("004-F25")
 def test_inertial_origin_turns_and_shifts():
     text = INERTIAL.replace("<mass", '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><mass')
     inertial = read_urdf(robot(f'<link name="a">{text}</link>')).links["a"].inertial
@@ -120,12 +122,14 @@ def test_every_joint_type():
     assert_standard(description)
 
 
+@pytest.mark.feature("004-F24")
 def test_declaration_order_is_free():
     description = read_urdf(robot(joint("j", "fixed", "a", "b"), '<link name="b"/>\n', '<link name="a"/>\n'))
     assert description.root == "a"
     assert list(description.links) == ["b", "a"]
 
 
+@pytest.mark.feature("004-F23")
 @pytest.mark.parametrize("name", ["world", "base"])
 def test_undeclared_root_is_added(name):
     description = read_urdf(robot('<link name="a"/>\n', joint("j", "continuous", name, "a")))
@@ -211,6 +215,7 @@ def test_materials():
     assert_standard(description)
 
 
+@pytest.mark.feature("004-F26")
 def test_unknown_elements_are_tolerated():
     description = read_urdf(
         robot(

@@ -93,6 +93,7 @@ def test_bad_motions_are_refused(changes: dict[str, object], words: str) -> None
         WholeBodyTrajectory(BIP, **given)  # type: ignore[arg-type]
 
 
+@pytest.mark.feature("001-F232")
 def test_backwards_it_goes_the_same_way() -> None:
     moved = pin.integrate(BIP.model, STANDING, np.full(BIP.model.nv, 0.1))
     v = np.vstack([STILL[0], STILL[0] + 0.2])

@@ -13,6 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from humanoid_model.errors import InputError
 from humanoid_model.wrl import WrlGeometry, read_wrl
 
+pytestmark = pytest.mark.feature("000-F011")
+
 FACES = "geometry IndexedFaceSet {{ {} coord Coordinate {{ point [{}] }} coordIndex [{}] }}"
 TETRAHEDRON = FACES.format("", "0 0 0, 1 0 0, 0 1 0, 0 0 1", "0 2 1 -1 0 1 3 -1 0 3 2 -1 1 2 3 -1")
 

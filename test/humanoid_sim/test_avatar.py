@@ -21,6 +21,7 @@ def fixed_in_the_air(robot: Robot) -> Simulation:
     return Simulation(scene(robots=(standing(robot, "zero", "avatar"),), gravity=(0.0, 0.0, 0.0)))
 
 
+@pytest.mark.feature("000-F044")
 def test_shoulder_turns_by_sixty_degrees(avatar: Robot) -> None:
     """Specification 000 F044: the step response of a ball joint to a rotation of 60 degrees settles there."""
     name = next(ball for ball in avatar.ball_joints if "shoulder" in ball)

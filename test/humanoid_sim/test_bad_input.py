@@ -123,6 +123,7 @@ def test_starts_that_cannot_be(change: Callable[[np.ndarray], None], problem: st
         Simulation(dataclasses.replace(stand, robots=(dataclasses.replace(stand.robots[0], q=q[:3]),)))
 
 
+@pytest.mark.feature("000-F002")
 @pytest.mark.parametrize("dt", [0.0, -1e-3, NAN, INF])
 def test_time_steps_that_cannot_be(dt: float) -> None:
     with pytest.raises(InputError, match=f"dt is {dt}. Give a positive time step in seconds"):
@@ -268,6 +269,7 @@ def test_a_state_that_is_no_state_stops_the_step(
     assert np.all(np.isfinite(simulation.q))
 
 
+@pytest.mark.feature("000-F002")
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
@@ -291,6 +293,7 @@ def test_wrenches_that_cannot_be(simulation: Simulation, fields: dict[str, Any],
     assert problem in str(caught.value)
 
 
+@pytest.mark.feature("000-F002")
 @pytest.mark.parametrize(
     ("act", "problem"),
     [
@@ -323,6 +326,7 @@ def test_requests_that_make_no_sense(simulation: Simulation, act: Callable[[Simu
     np.testing.assert_array_equal(simulation.q, before)
 
 
+@pytest.mark.feature("000-F002")
 def test_no_steps_are_no_mistake(simulation: Simulation) -> None:
     """None are made for the rest that a difference of times leaves; whole numbers and times may be numpy's."""
     simulation.run(0.3 - 0.2 - 0.1)  # -3e-17
@@ -334,6 +338,7 @@ def test_no_steps_are_no_mistake(simulation: Simulation) -> None:
     assert simulation.step_count == 15
 
 
+@pytest.mark.feature("000-F002")
 def test_a_state_that_is_given_is_a_copy(simulation: Simulation) -> None:
     q, v = simulation.q.copy(), np.zeros(12)
     simulation.q, simulation.v = q, v

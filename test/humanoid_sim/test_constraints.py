@@ -49,6 +49,7 @@ def fixed_robot(folder: Path, name: str, urdf: str, yaml: str = "actuators: {}\n
     return SceneRobot(name, robot, "zero", pin.SE3.Identity(), robot.postures["zero"])
 
 
+@pytest.mark.feature("000-F163")
 def test_a_joint_stops_at_its_limit(tmp_path: Path) -> None:
     """The end stop gives exactly the force that holds the cart; it lets go at once."""
     simulation = Simulation(scene(robots=(fixed_robot(tmp_path, "slider", SLIDER.format(friction=0)),)))
@@ -74,6 +75,7 @@ def test_a_joint_beyond_its_limit_comes_back_without_a_kick(tmp_path: Path) -> N
     assert abs(robot.v[0]) < 1e-9
 
 
+@pytest.mark.feature("000-F144")
 def test_dry_friction_holds_and_lets_go(tmp_path: Path) -> None:
     simulation = Simulation(scene(robots=(fixed_robot(tmp_path, "slider", SLIDER.format(friction=8)),)))
     robot = simulation.robots["slider"]
@@ -169,6 +171,7 @@ loops:
     assert abs(simulation.robots["bar"].v[0]) < 1e-9
 
 
+@pytest.mark.feature("000-F070")
 def test_static_friction_is_higher_than_dynamic(tmp_path: Path) -> None:
     """A block sticks up to mu_s, then slides with mu_d (F070)."""
     rule = PairRule("block", "floor", friction=0.5, dynamic_friction=0.3)
@@ -184,6 +187,7 @@ def test_static_friction_is_higher_than_dynamic(tmp_path: Path) -> None:
     assert (simulation.bodies["block"].twist[0] - before) / 0.1 == pytest.approx((0.52 - 0.3) * 9.8, rel=1e-3)
 
 
+@pytest.mark.feature("000-F071")
 def test_a_disc_spins_down_by_torsional_friction() -> None:
     """A ball on the floor has one contact: only torsional friction brakes its spin, by c f_n (F071)."""
     rule = PairRule("ball", "floor", torsional_friction=0.004)
@@ -197,6 +201,7 @@ def test_a_disc_spins_down_by_torsional_friction() -> None:
     assert np.abs(simulation.bodies["ball"].twist).max() < 1e-9
 
 
+@pytest.mark.feature("000-F071")
 @pytest.mark.parametrize(
     ("shape", "corner", "more_than_uniform"),
     [
@@ -225,6 +230,7 @@ def test_what_lies_flat_turns_against_the_friction_of_its_corners(
     assert arm / uniform == pytest.approx(more_than_uniform, rel=5e-3)
 
 
+@pytest.mark.feature("000-F071")
 def test_a_rolling_ball_is_braked_by_rolling_friction() -> None:
     """Rolling without slip: deceleration c g / (R (1 + 2/5)), then rest."""
     rule = PairRule("ball", "floor", friction=0.8, rolling_friction=0.002)
@@ -236,6 +242,7 @@ def test_a_rolling_ball_is_braked_by_rolling_friction() -> None:
     assert np.abs(simulation.v).max() < 1e-9
 
 
+@pytest.mark.feature("000-F071")
 def test_viscous_friction_brakes_in_proportion() -> None:
     """On ice only the viscous term acts: the speed decays exponentially."""
     rule = PairRule("block", "floor", friction=0.0, viscous_friction=1.5)
@@ -246,6 +253,7 @@ def test_viscous_friction_brakes_in_proportion() -> None:
     assert simulation.v[0] == pytest.approx((1.0 + 1e-3 * 4 * 1.5 / 2.0) ** -500, rel=1e-3)
 
 
+@pytest.mark.feature("000-F072")
 def test_compliant_contacts_yield_by_their_compliance() -> None:
     """Four corners that give way by 1e-6 m/N each: a box of 40 N sinks by 10 micrometres (F072)."""
     rule = PairRule("block", "floor", compliance=1e-6)
@@ -256,6 +264,7 @@ def test_compliant_contacts_yield_by_their_compliance() -> None:
     assert_allclose(simulation.contacts.normal_force.sum(), 4.0 * 9.8, rtol=1e-6)
 
 
+@pytest.mark.feature("000-F099")
 def test_groups_are_solved_apart() -> None:
     """Boxes that don't touch each other get operators of their own, of the same forces as alone (E7)."""
     boxes = [box(f"box{i}", (0.2, 0.2, 0.1), place(i, 0, 0.05), 1.0 + i) for i in range(5)]
@@ -275,6 +284,7 @@ def test_groups_are_solved_apart() -> None:
     assert simulation.stepping.stepper.groups.counts[0] == 1
 
 
+@pytest.mark.feature("000-F094")
 @pytest.mark.parametrize("delassus", ["unit_forces", "chang_khatib", "unit_wrenches"])
 def test_all_ways_to_the_operator_give_the_same_motion(delassus: str) -> None:
     reference, other = Simulation("stand"), Simulation("stand", delassus=delassus)
@@ -284,6 +294,7 @@ def test_all_ways_to_the_operator_give_the_same_motion(delassus: str) -> None:
     assert_allclose(other.q, reference.q, atol=1e-8)
 
 
+@pytest.mark.feature("000-F090")
 @pytest.mark.parametrize(("name", "duration"), [("stand", 0.1), ("boxes", 0.03)])
 def test_pinocchios_matrices_give_the_same_motion(name: str, duration: float) -> None:
     reference, plain = Simulation(name), Simulation(name, dynamics="pinocchio")

@@ -51,6 +51,7 @@ def counts(robot: SceneRobot) -> dict[str, int]:
     return {"chang_khatib": chang_khatib_count(t).total, "unit_wrenches": unit_wrenches_count(t).total}
 
 
+@pytest.mark.feature("000-F094")
 def test_a_standing_robot_gets_the_new_method() -> None:
     """E5: 9833 operations against 9504, if the base is none of the joints."""
     simulation = Simulation("stand")
@@ -61,6 +62,7 @@ def test_a_standing_robot_gets_the_new_method() -> None:
     assert simulation.delassus_methods == {}
 
 
+@pytest.mark.feature("000-F094")
 @pytest.mark.parametrize(
     ("parents", "cheaper"),
     [([0, 1, 2, 3], "chang_khatib"), ([0], "chang_khatib"), ([], "unit_wrenches")],

@@ -52,6 +52,7 @@ def digest(simulation: Simulation) -> str:
     return found.hexdigest()
 
 
+@pytest.mark.feature("000-F002", "000-F021")
 @pytest.mark.parametrize("scene", ["stand", "box_on_slope"])
 def test_a_thousand_steps_give_the_same_twice(scene: str) -> None:
     """F002: every bit of state, forces and efforts of all steps, in two simulations and after a reset."""
@@ -62,6 +63,7 @@ def test_a_thousand_steps_give_the_same_twice(scene: str) -> None:
     assert digest(first) == expected
 
 
+@pytest.mark.feature("000-F003")
 def test_the_core_runs_where_all_other_packages_are_absent() -> None:
     """F003: no interaction, recorder, scenario, control, flexibility; no ROS, no plots, no solvers of others."""
     run = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
@@ -71,6 +73,7 @@ def test_the_core_runs_where_all_other_packages_are_absent() -> None:
     assert absent == "absent"
 
 
+@pytest.mark.feature("000-F027")
 def test_shares_of_the_profile_sum_to_one() -> None:
     """F027: the table's shares are those of the stages' times, and 100 % together."""
     simulation = Simulation("box_on_slope")
@@ -85,6 +88,7 @@ def test_shares_of_the_profile_sum_to_one() -> None:
     assert "50 steps" in lines[-1]
 
 
+@pytest.mark.feature("000-F027")
 def test_what_a_module_takes_is_the_modules_share() -> None:
     """F027: five steps of at least 4 ms each before and after."""
 
@@ -104,6 +108,7 @@ def test_what_a_module_takes_is_the_modules_share() -> None:
     assert simulation.profile.last["modules"] >= 4e-3
 
 
+@pytest.mark.feature("000-F026")
 def test_real_time_factor_is_step_over_mean_time() -> None:
     """F026, on times that are given."""
     profile = Profile()

@@ -12,6 +12,8 @@ from humanoid_model.scene import Scene
 from humanoid_sim import Simulation
 from humanoid_sim.contact.cone import contact_residuals
 
+pytestmark = pytest.mark.feature("000-F097")
+
 
 def dominoes(friction: float) -> Scene:
     """Four dominoes, the first of which is about to fall on the second."""

@@ -57,6 +57,7 @@ def test_a_four_bar_follows_its_crank_through_a_turn():
     assert seen[-1] - start > 6.0
 
 
+@pytest.mark.feature("002-F028", "002-F030")
 @pytest.mark.parametrize("name", ["planar_hybrid", "cross", "rssr"])
 @pytest.mark.filterwarnings("ignore:.*E10")
 def test_rounded_numbers_close_and_stay_closed(name):

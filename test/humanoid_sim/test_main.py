@@ -44,6 +44,7 @@ def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.feature("000-F007")
 def test_a_scenario_runs_and_is_recorded(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["run", "push.py", "--set", "force=5", "--record", "log.mcap", "--csv", "tables", "--every", "2"]
     assert main([*words, "--plot", "picture.png", "--progress", "--save-state", "end.npz"]) == 0
@@ -65,6 +66,7 @@ def test_a_scenario_runs_and_is_recorded(scenario: Path, capsys: pytest.CaptureF
     assert "10/10" not in told.err  # who looks on has asked for a bar, or sits at a terminal
 
 
+@pytest.mark.feature("000-F025")
 def test_options_of_the_simulation_come_from_the_command(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (scenario / "solver.txt").write_text("NSGS AC  # the thesis' words\n")
     words = ["--solver-file", "solver.txt", "--tolerance", "1e-7", "--max-iterations", "300"]
@@ -113,6 +115,7 @@ def test_info_lists_bodies_pairs_and_parameters(scenario: Path, capsys: pytest.C
     assert "  ball - other: never touch" in lines
 
 
+@pytest.mark.feature("000-F024")
 def test_plots_are_drawn_from_a_log(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "push.py", "--csv", "tables"]) == 0
     assert main(["plot", "tables", "--what", "energy", "solver", "--out", "two.png"]) == 0

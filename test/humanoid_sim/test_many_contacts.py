@@ -16,6 +16,8 @@ from humanoid_model.scene import Scene, SceneRobot
 from humanoid_sim import Simulation
 from humanoid_sim.contact.cone import contact_residuals
 
+pytestmark = pytest.mark.feature("000-F097")
+
 LINK = """<link name="l{i}"><inertial><mass value="1"/>
   <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
   <collision><geometry><box size="0.2 0.1 0.1"/></geometry></collision></link>"""

@@ -53,6 +53,7 @@ def simulation() -> Simulation:
     return Simulation("box_on_slope")
 
 
+@pytest.mark.feature("000-F006")
 def test_a_module_acts_around_each_step(simulation: Simulation) -> None:
     module = Counter("counter")
     simulation.add_module(module)
@@ -85,6 +86,7 @@ def test_modules_are_saved_restored_and_reset(simulation: Simulation) -> None:
     assert module.count == 7
 
 
+@pytest.mark.feature("000-F006")
 def test_a_controller_without_a_name_has_that_of_its_class(simulation: Simulation) -> None:
     class Lift(Module):
         def before_step(self, simulation: Simulation) -> None:
@@ -101,6 +103,7 @@ def test_a_controller_without_a_name_has_that_of_its_class(simulation: Simulatio
         simulation.add_module(unnamed)
 
 
+@pytest.mark.feature("000-F006")
 def test_what_is_no_module_is_refused(simulation: Simulation) -> None:
     class Half:
         name = "half"
@@ -118,6 +121,7 @@ def both_copies(simulation: Simulation) -> list[Simulation]:
     return [copy.copy(simulation), pickle.loads(pickle.dumps(simulation))]
 
 
+@pytest.mark.feature("000-F006")
 def test_copies_have_modules_of_their_own(simulation: Simulation) -> None:
     """What a module keeps of the simulation is that of the copy, which goes on bit for bit."""
     first, second = Counter("first"), Counter("second", ("first",))
@@ -145,6 +149,7 @@ def test_copies_have_modules_of_their_own(simulation: Simulation) -> None:
     assert first.count == 5
 
 
+@pytest.mark.feature("000-F006")
 def test_a_module_that_cannot_be_copied_is_named(simulation: Simulation, tmp_path: Path) -> None:
     module = Counter("log")
     simulation.add_module(module)
@@ -165,6 +170,7 @@ def test_removed_modules_act_no_longer(simulation: Simulation) -> None:
     assert module.log == []
 
 
+@pytest.mark.feature("000-F004")
 def test_what_a_module_requires_must_be_there(simulation: Simulation) -> None:
     with pytest.raises(InputError, match="requires the module 'first', which is not there"):
         simulation.add_module(Counter("second", ("first",)))

@@ -17,6 +17,7 @@ from humanoid_studies.integration.catalogue import find_integrator
 from humanoid_studies.registration import INTEGRATORS
 
 
+@pytest.mark.feature("000-F002")
 @pytest.mark.parametrize(
     ("options", "problem", "known"),
     [

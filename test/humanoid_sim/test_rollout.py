@@ -210,6 +210,7 @@ class Pusher(Module):
         self.count = state
 
 
+@pytest.mark.feature("000-F006")
 def test_runs_take_a_controller_along(stand: Simulation) -> None:
     own = copy.copy(stand)
     own.add_module(Pusher())

@@ -34,6 +34,7 @@ def box_on_slope(degrees: float, friction: float = 0.4) -> Simulation:
     )
 
 
+@pytest.mark.feature("000-F055")
 @pytest.mark.parametrize(
     ("degrees", "normal", "tangent", "velocity"),
     [
@@ -77,6 +78,7 @@ def test_box_slides_as_coulomb_says() -> None:
     assert_allclose(simulation.v, 0.0, atol=1e-10)
 
 
+@pytest.mark.feature("000-F073")
 def test_stack_carries_the_weight_above() -> None:
     """Four turned boxes on each other: 1, 2, 3, 4 times the weight through the interfaces, no drift."""
     boxes = [box(f"b{i}", (0.3, 0.3, 0.1), place(0.01 * i, 0, 0.05 + 0.1 * i, yaw=0.1 * i)) for i in range(4)]
@@ -122,6 +124,7 @@ def test_energy_never_grows_in_a_passive_drop(shape: Shape, lift: float, seed: i
     assert energies[-1] < 0.5 * energies[0]
 
 
+@pytest.mark.feature("000-F045")
 def test_free_flight_conserves_momentum_of_a_spinning_body() -> None:
     """One second at 7 rad/s without gravity: linear velocity exactly, spin energy to 1 %."""
     twist = np.array([1.0, 0.5, -0.2, 3.0, 5.0, -4.0])
@@ -146,6 +149,7 @@ def test_ball_rolls_without_losing_speed() -> None:
     assert simulation.q[2] == pytest.approx(0.1, abs=2e-9)
 
 
+@pytest.mark.feature("000-F068")
 def test_ball_bounces_to_e_squared() -> None:
     """Oracle N17: peaks of a ball dropped from 1 m with e = 0.8."""
     simulation = Simulation(scene(floor(), ball("ball", 0.1, place(0, 0, 1.1)), restitution=0.8), dt=1e-4)
@@ -155,6 +159,7 @@ def test_ball_bounces_to_e_squared() -> None:
     assert_allclose(peaks[:3], [0.64, 0.4096, 0.2621], atol=5e-4)
 
 
+@pytest.mark.feature("000-F085")
 def test_gap_is_closed_without_passing_the_floor() -> None:
     """A box that falls flat touches down at height zero, whatever its speed."""
     for height in (0.0503, 0.0601, 0.3):
@@ -174,6 +179,7 @@ def test_bad_start_is_lifted_slowly_and_without_speed() -> None:
     assert simulation.q[2] == pytest.approx(0.05, abs=2e-6)
 
 
+@pytest.mark.feature("000-F015", "000-F069")
 def test_rules_decide_friction_and_what_collides() -> None:
     boxes = [box(name, (0.2, 0.2, 0.1), place(x, 0, 0.05)) for x, name in enumerate(["ice", "rubber", "ghost"])]
     rules = (PairRule("ice", "floor", friction=0.0), PairRule("floor", "ghost", collide=False))
@@ -184,6 +190,7 @@ def test_rules_decide_friction_and_what_collides() -> None:
     assert simulation.bodies["ghost"].twist[2] == pytest.approx(-0.98)
 
 
+@pytest.mark.feature("000-F014")
 def test_a_body_that_is_not_simulated_stays() -> None:
     """It keeps its place in the air and carries what falls on it."""
     shelf = dataclasses.replace(box("shelf", (1.0, 1.0, 0.1), place(0, 0, 1.0)), simulated=False)
@@ -194,6 +201,7 @@ def test_a_body_that_is_not_simulated_stays() -> None:
     assert simulation.bodies["box"].placement_world_body.translation[2] == pytest.approx(1.1, abs=1e-6)
 
 
+@pytest.mark.feature("000-F016")
 def test_time_step_is_the_scenes_or_the_callers() -> None:
     thing = scene(floor(), box("box", (0.5, 0.5, 0.1), place(0, 0, 0.05)))
     assert Simulation(thing).dt == 1e-3
@@ -204,6 +212,7 @@ def test_time_step_is_the_scenes_or_the_callers() -> None:
     assert simulation.time == pytest.approx(0.1)
 
 
+@pytest.mark.feature("000-F042", "000-F116")
 def test_applied_wrench_moves_a_free_body_as_newton_says() -> None:
     simulation = Simulation(scene(box("box", (0.2, 0.2, 0.1), place(0, 0, 5.0), mass=2.0), gravity=(0, 0, 0)))
     simulation.apply_wrench("box", [3.0, 0.0, 0.0], duration=0.1)
@@ -219,6 +228,7 @@ def test_applied_wrench_moves_a_free_body_as_newton_says() -> None:
     assert simulation.v[5] == pytest.approx(0.1 * 1e-6 / (2.0 / 12.0 * 0.08))
 
 
+@pytest.mark.feature("000-F116")
 def test_a_point_of_a_turned_body_is_the_worlds() -> None:
     """A quarter turn about z: the lever is still along x, where the point is in the world."""
     turned = place(0, 0, 5.0, 0.0, 0.0, 0.5 * np.pi)
@@ -228,6 +238,7 @@ def test_a_point_of_a_turned_body_is_the_worlds() -> None:
     assert simulation.v[5] == pytest.approx(0.1 * 1e-6 / (2.0 / 12.0 * 0.08))
 
 
+@pytest.mark.feature("000-F001", "000-F002")
 def test_two_runs_and_a_restored_run_agree_bit_for_bit() -> None:
     def throw() -> Simulation:
         return Simulation(
@@ -349,6 +360,7 @@ def test_no_pinocchio_data_is_made_for_a_world_of_boxes(monkeypatch: pytest.Monk
     assert len(simulation.contacts) == 4
 
 
+@pytest.mark.feature("000-F099")
 @pytest.mark.parametrize("delassus", ["auto", "unit_forces", "chang_khatib", "unit_wrenches"])
 def test_one_group_gives_the_forces_of_many(delassus: str) -> None:
     """Stacked, sliding and lone boxes."""

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_sim import Simulation
 
 
+@pytest.mark.feature("000-F131")
 def test_a_robot_stands_on_soft_soles() -> None:
     """It starts with its soles on the floor, sinks in by what they give, and goes on bit for bit from a saved state."""
     simulation = Simulation("soft_soles")

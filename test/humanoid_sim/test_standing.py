@@ -63,6 +63,7 @@ def test_two_standing_runs_agree_bit_for_bit() -> None:
     assert first.contacts.force.tobytes() == second.contacts.force.tobytes()
 
 
+@pytest.mark.feature("000-F061")
 def test_warm_start_saves_most_sweeps() -> None:
     """Specification 000 F061: at most half the sweeps, over the steps of a robot that settles after a push."""
     simulation = Simulation("stand", method="nsgs")
@@ -183,6 +184,7 @@ def test_actuators_saturate_at_their_limits(robot: Robot) -> None:
         assert (np.abs(hrp2.joint_efforts) <= np.array(limits) * (1 + 1e-12)).all()
 
 
+@pytest.mark.feature("000-F143")
 def test_position_targets_are_reached_and_efforts_applied(robot: Robot) -> None:
     simulation = Simulation("stand")
     hrp2 = simulation.robots["hrp2"]
@@ -219,6 +221,7 @@ def test_passive_fall_never_gains_energy(robot: Robot) -> None:
     assert min(simulation.contacts.gap) > -1e-3
 
 
+@pytest.mark.feature("000-F001")
 def test_state_goes_in_and_out_as_pinocchio_tells_it(robot: Robot) -> None:
     """The base twist is told in the base frame although the simulator steps it in the world's axes."""
     simulation = Simulation(scene(robots=(standing(robot),)))

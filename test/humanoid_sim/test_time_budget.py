@@ -34,6 +34,7 @@ def piles(**push: np.ndarray) -> Scene:
 SLIDING = {"twist": np.array([0.3, 0.1, 0.0, 0.0, 0.0, 0.4])}
 
 
+@pytest.mark.feature("000-F062")
 @pytest.mark.parametrize(
     "way", [{}, {"method": "nsgs"}, {"dynamics": "pinocchio"}, {"dynamics": "pinocchio", "method": "nsgs"}]
 )
@@ -56,6 +57,7 @@ def test_without_time_each_group_gets_one_sweep(way: dict[str, Any]) -> None:
         assert answer.residuals.natural_map > 1e-9
 
 
+@pytest.mark.feature("000-F062")
 def test_a_budget_ends_a_solve_that_would_go_on() -> None:
     """Ten million iterations for forces that rounding keeps from being found; both groups get some of the time."""
     endless = {"tolerance": NEVER, "max_iterations": 10_000_000}
@@ -76,6 +78,7 @@ def test_a_budget_ends_a_solve_that_would_go_on() -> None:
     assert hurried.residual < 1e-3 * first.residual
 
 
+@pytest.mark.feature("000-F062")
 def test_a_budget_that_suffices_changes_nothing() -> None:
     budget, free = Simulation("stand", time_budget=60.0), Simulation("stand")
     for simulation in (budget, free):

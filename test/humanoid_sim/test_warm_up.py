@@ -109,6 +109,7 @@ def loaded(simulation: str, duration: float) -> tuple[int, str]:
     return int(count), names
 
 
+@pytest.mark.feature("000-F026")
 @pytest.mark.parametrize(
     ("simulation", "duration"), [("pushed()", 2.0), ("heap(1)", 1.0), ("played()", 0.05), ("commanded()", 0.05)]
 )
@@ -118,6 +119,7 @@ def test_no_step_of_a_warm_simulation_loads_compiled_code(simulation: str, durat
     assert names == "[]"
 
 
+@pytest.mark.feature("000-F026")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("simulation", "duration"),
@@ -142,6 +144,7 @@ def test_no_step_of_other_warm_simulations_loads_any_either(simulation: str, dur
     assert loaded(simulation, duration)[1] == "[]"
 
 
+@pytest.mark.feature("000-F026")
 def test_warming_up_changes_nothing() -> None:
     turned = place(0.05, 0.0, 0.35, 0.4, 0.3, 0.1)
     plain, warmed = (

@@ -3,16 +3,16 @@
 
 Each entry of the ``*.yaml`` files beside this one is a mutation that a user would notice::
 
-    - row: 000-F068                  # of docs/coverage.md
+    - row: 000-F068                  # a feature: docs/coverage.md
       file: humanoid_sim/state/impacts.py
       before: "1.0 + restitution"    # occurs exactly once in the file
       after: "1.0 - restitution"
       why: a ball that should bounce sinks
-      tests: [test/...::test_x]      # optional: some of those that the row names; without it all of them
+      tests: [test/...::test_x]      # optional: some of those marked with the feature; without it all of them
 
 The tree is copied once for each worker, with its times and its compiled kernels. For each entry the copy is changed,
 the tests run, and the copy is put back, what programs kept in the user's cache folder included. Slow tests run only
-where the row names no other.
+where the feature has no other.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from tqdm import tqdm
 
 from humanoid_model.errors import InputError
 from humanoid_model.yaml_node import YamlNode, read_yaml
+from scripts.feature_table import Feature, read_features
 
 ROOT = Path(__file__).parents[2]
-TEST = re.compile(r"`((?:studies/)?test/[\w/]+\.py)(?:::(\w+))?`")
 #: Not copied: what no test reads, and what is as good behind a link.
 LEFT_OUT = ("log", "out", "dist", ".git", ".*_cache", ".hypothesis")
 LINKED = (".venv*", "build", "install")
@@ -52,45 +52,11 @@ SENSELESS = {
 
 
 @dataclass(frozen=True)
-class Row:
-    """One feature of docs/coverage.md.
-
-    Attributes:
-        name: for example ``000-F068``.
-        feature: what it is.
-        state: ``done``, ``partial`` or ``not yet``.
-        evidence: the last column.
-    """
-
-    name: str
-    feature: str
-    state: str
-    evidence: str
-
-    @property
-    def tests(self) -> list[str]:
-        """The tests that it names: files, or files::functions."""
-        return ["::".join(filter(None, parts)) for parts in TEST.findall(self.evidence)]
-
-
-def coverage_rows(tree: Path) -> list[Row]:
-    """The rows of a tree's docs/coverage.md."""
-    rows = []
-    for line in (tree / "docs" / "coverage.md").read_text(encoding="utf-8").splitlines():
-        if re.match(r"\| \d{3}-F", line):
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if len(cells) != 4 or not all(cells):
-                raise InputError(f"not four columns: {line}", source="docs/coverage.md")
-            rows.append(Row(*cells))
-    return rows
-
-
-@dataclass(frozen=True)
 class Mutation:
     """A change of one file, and the tests that must notice it.
 
     Attributes:
-        row: of docs/coverage.md.
+        row: name of a feature.
         file: path within the tree.
         before: text that is there once.
         after: what takes its place.
@@ -114,7 +80,7 @@ def read_mutations(tree: Path) -> list[Mutation]:
     Raises:
         InputError: entries that can't; the message names file, line and remedy of each.
     """
-    rows = {row.name: row for row in coverage_rows(tree)}
+    rows = {row.name: row for row in read_features(tree)}
     mutations = []
     problems = []
     for path in sorted((tree / "test" / "mutations").glob("*.yaml")):
@@ -128,7 +94,7 @@ def read_mutations(tree: Path) -> list[Mutation]:
     return mutations
 
 
-def _read_mutation(node: YamlNode, tree: Path, rows: dict[str, Row]) -> Mutation:
+def _read_mutation(node: YamlNode, tree: Path, rows: dict[str, Feature]) -> Mutation:
     keys = ("row", "file", "before", "after", "why", "tests")
     values = node.mapping(keys)
     for key in keys[:5]:
@@ -136,7 +102,7 @@ def _read_mutation(node: YamlNode, tree: Path, rows: dict[str, Row]) -> Mutation
             raise node.fail(f"has no '{key}'", f"Give {', '.join(keys[:5])}")
     name = values["row"].string()
     if name not in rows:
-        raise values["row"].fail(f"is '{name}'", "Name a row of docs/coverage.md")
+        raise values["row"].fail(f"is '{name}'", "Name one of docs/features.yaml or docs/coverage.md")
     row = rows[name]
     if row.state == "not yet":
         raise values["row"].fail(f"{name} is not yet there", "Name a row that is done or partial")
@@ -157,19 +123,19 @@ def _read_mutation(node: YamlNode, tree: Path, rows: dict[str, Row]) -> Mutation
         except SyntaxError as problem:
             raise values["after"].fail(f"is no Python: {problem}", "Give a change that can run") from None
 
-    tests = row.tests
+    tests = list(row.tests)
     if "tests" in values:
         tests = []
         for item in values["tests"].items():
             test = item.string()
             path, _, function = test.split("[")[0].partition("::")
             if not {path, f"{path}::{function}"} & set(row.tests):
-                raise item.fail(f"{name} doesn't name '{test}'", "Give tests that the row names, or name it there")
+                raise item.fail(f"'{test}' isn't marked with {name}", "Mark it, or give tests that are")
             if not (tree / path).is_file() or not re.search(rf"def {function}\b", (tree / path).read_text()):
                 raise item.fail(f"there is no test '{test}'", "Give path/to/test_file.py::test_function")
             tests.append(test)
     if not tests:
-        raise node.fail(f"{name} names no test", "Name one in docs/coverage.md")
+        raise node.fail(f"{name} has no test", f'Mark one with @pytest.mark.feature("{name}")')
     place = f"{Path(node.source).name}:{node.line}"
     return Mutation(name, file, before, after, values["why"].string(), tuple(tests), place)
 

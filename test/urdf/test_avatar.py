@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose
 from humanoid_model import load_robot
 from humanoid_model.robot import Robot
 
+pytestmark = pytest.mark.feature("000-F043")
+
 
 @pytest.fixture(scope="module")
 def avatar() -> Robot:

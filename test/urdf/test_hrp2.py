@@ -14,6 +14,8 @@ from humanoid_model import load_robot
 from humanoid_model.lowest_point import lowest_point
 from humanoid_model.robot import Robot
 
+pytestmark = pytest.mark.feature("001-F001", "001-F006")
+
 CHAINS = {"RLEG": 6, "LLEG": 6, "CHEST": 2, "HEAD": 2, "RARM": 7, "LARM": 7}
 # Right side: axis, offset in the parent, range in degrees.
 TABLE = {

@@ -87,6 +87,7 @@ def test_it_does_them_and_tells_which_are_not_as_they_should_be(
     assert len(asked) == 6
 
 
+@pytest.mark.feature("000-F025")
 def test_simulations_by_solvers_and_integrators_of_theirs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "solver.txt"
     file.write_text("LCP LEMKE  # the thesis' words\n")

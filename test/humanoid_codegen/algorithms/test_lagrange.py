@@ -18,6 +18,8 @@ from humanoid_codegen.inertia import BodyInertia
 from humanoid_codegen.mechanism import Mechanism
 from humanoid_model import RobotError, load_robot
 
+pytestmark = pytest.mark.feature("000-F035")
+
 GRAVITY = (0.0, -9.81, 0.0)
 SYMPY = {Operation.SINE: sympy.sin, Operation.COSINE: sympy.cos, Operation.SQUARE_ROOT: sympy.sqrt}
 #: States of specification 004: section 4.2, and the full one of section 4.7.
@@ -88,6 +90,7 @@ def is_identically_zero(expression) -> bool:
     return sympy.nsimplify(sympy.simplify(sympy.expand(sympy.expand_trig(expression)))) == 0
 
 
+@pytest.mark.feature("004-F04")
 def test_2r_closed_form_comes_out_symbol_by_symbol():
     derived, parameters, (q, v, a) = symbolic_2r()
     computed = derived.compute(derived.equations.efforts, q, v, a, parameters, SYMPY)
@@ -106,6 +109,7 @@ def test_2r_closed_form_comes_out_symbol_by_symbol():
         assert is_identically_zero(left - right)
 
 
+@pytest.mark.feature("004-F05")
 def test_2r_velocities_come_from_the_jacobian_of_the_position():
     derived, parameters, (q, v, a) = symbolic_2r()
     l1, c1, c2, *_ = parameters
@@ -125,6 +129,7 @@ def test_2r_velocities_come_from_the_jacobian_of_the_position():
         assert is_identically_zero(left - right)
 
 
+@pytest.mark.feature("004-F06")
 def test_2r_energies_at_s8():
     derived = Derived(Mechanism.from_robot(load_robot("robot_2r_b"), GRAVITY))
     equations = derived.equations
@@ -158,6 +163,7 @@ def test_power_of_the_efforts_is_the_change_of_energy(robot):
     assert change == pytest.approx(v @ tau, rel=1e-9)
 
 
+@pytest.mark.feature("004-F47")
 @pytest.mark.parametrize("robot", ["robot_2r_a", "robot_2r_b", "tree4"])
 def test_lagrange_equals_newton_euler_on_the_robots(robot):
     assert_equal_to_newton_euler(Mechanism.from_robot(load_robot(robot), GRAVITY))
@@ -220,6 +226,7 @@ def test_both_2r_arms_have_the_specifications_efforts(state):
         np.testing.assert_allclose(derived.compute(derived.equations.efforts, q, v, a), expected, atol=6e-7)
 
 
+@pytest.mark.feature("004-F03")
 def test_efforts_are_mass_matrix_times_acceleration_and_the_rest():
     for robot, H, C, G in (
         ("robot_2r_a", [[237.963164, 49.931582], [49.931582, 21.25]], (378.150178, 61.727522), (372.352219, 67.767063)),
@@ -239,6 +246,7 @@ def test_efforts_are_mass_matrix_times_acceleration_and_the_rest():
         np.testing.assert_allclose(matrix @ a + rest, derived.compute(efforts, q, v, a), atol=1e-10)
 
 
+@pytest.mark.feature("004-F07")
 def test_products_of_inertia_matter_and_an_ellipsoid_has_none():
     mechanism = Mechanism.from_robot(load_robot("tree4"), GRAVITY)
     full = Derived(mechanism)

@@ -27,6 +27,7 @@ def test_both_texts_agree_with_pinocchio_on_plain_numbers(name, algorithm):
         np.testing.assert_allclose(tau, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
 
+@pytest.mark.feature("004-F11")
 @pytest.mark.parametrize("seed", range(10))
 def test_both_texts_agree_on_random_robots_with_loads(seed):
     rng = np.random.default_rng(seed)

@@ -13,6 +13,8 @@ from humanoid_codegen.expression.function import Function, Result
 from humanoid_codegen.module import Module
 from humanoid_model import InputError
 
+pytestmark = pytest.mark.feature("004-F52")
+
 NEWTON_EULER = ("inverse_dynamics", "bias", "mass_matrix")
 
 

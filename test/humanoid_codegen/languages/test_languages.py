@@ -27,6 +27,8 @@ from humanoid_codegen.languages.sympy import sympy_function
 from humanoid_codegen.module import Module
 from humanoid_model.errors import InputError
 
+pytestmark = pytest.mark.feature("004-F46")
+
 STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-fPIC", "-shared")
 Caller = Callable[[Module, Path, Function, list[np.ndarray]], list[np.ndarray]]
 

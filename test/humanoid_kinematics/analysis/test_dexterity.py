@@ -14,6 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*graphic file")
 SLIDERS, MOTORS = ("joint_1", "joint_6", "joint_11"), ("joint_1", "joint_11", "joint_21")
 
 
+@pytest.mark.feature("002-F161")
 def test_dexterity_of_the_serial_arms_orc_20_b2():
     macdac = MechanismSolver(load_mechanism("macdac"))
     in_mm, in_m = (dexterity(macdac, "frame_6", unit=unit) for unit in (1e-3, 1.0))
@@ -34,6 +35,7 @@ def test_dexterity_of_the_serial_arms_orc_20_b2():
     assert in_m.condition == pytest.approx(10.6603, rel=1e-5)
 
 
+@pytest.mark.feature("002-F161", "002-F196")
 def test_jacobian_of_the_delta_by_its_motors_orc_18():
     delta = MechanismSolver(load_mechanism("syntaxeur_delta"))
     found = dexterity(delta, "frame_103", MOTORS, unit=1e-3)
@@ -69,6 +71,7 @@ def test_too_many_drives_are_refused_by_name():
         following(hpr, ("joint_2", "joint_3", "joint_6"))
 
 
+@pytest.mark.feature("002-F082")
 def test_a_flat_parallelogram_and_a_stretched_arm_are_seen_as_singular():
     hpr, drives = MechanismSolver(load_mechanism("hpr")), ("joint_1", "joint_2", "joint_4", "joint_5", "joint_6")
     away = singularity(hpr, "frame_10", drives, 3)

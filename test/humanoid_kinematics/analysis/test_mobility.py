@@ -15,6 +15,7 @@ from humanoid_model.loop_closure import ROWS, LoopClosure
 pytestmark = pytest.mark.filterwarnings("ignore:.*graphic file")
 
 
+@pytest.mark.feature("002-F169")
 @pytest.mark.parametrize(
     ("name", "joints", "loops", "rank", "freedoms", "gruebler", "over"),
     [

@@ -16,6 +16,7 @@ def at(x, y, z):
     return pin.SE3(np.eye(3), np.array([x, y, z], float))
 
 
+@pytest.mark.feature("002-F072", "002-F165")
 def test_distance_of_an_arm_to_a_ball_changes_as_it_moves():
     solver = MechanismSolver(load_mechanism("hpr"))
     ball, floor = (Sphere(0.05), at(0.8, 0.0, 0.2)), (Box((4, 4, 0.1)), at(0, 0, -1))

@@ -30,6 +30,7 @@ def a_motion():
     return recording
 
 
+@pytest.mark.feature("002-F166")
 def test_values_are_those_of_the_mechanism_and_their_differences():
     recording = a_motion()
     y = recording.series("y/link_5")
@@ -47,6 +48,7 @@ def test_values_are_those_of_the_mechanism_and_their_differences():
         recording.add(0.0, MechanismSolver(load_mechanism("cross")))
 
 
+@pytest.mark.feature("002-F160", "002-F168")
 def test_a_recording_read_back_is_the_same_bit_by_bit_and_replays(tmp_path):
     recording = a_motion()
     recording.write_csv(tmp_path / "motion.csv")
@@ -72,6 +74,7 @@ def test_a_broken_recording_is_refused_by_line(tmp_path):
         Recording.read_csv(path)
 
 
+@pytest.mark.feature("002-F162")
 def test_spheres_are_as_large_as_the_joints_are_fast_orc_17():
     solver = MechanismSolver(load_mechanism("macdac"), SolverOptions(length=1.0))
     assert solver.close(np.radians([0, 30, -60, 120, 180])).closed
@@ -86,6 +89,7 @@ def test_spheres_are_as_large_as_the_joints_are_fast_orc_17():
     np.testing.assert_allclose(sizes / sizes[1], [0, 1, 2, 1, 0], atol=1e-3)
 
 
+@pytest.mark.feature("002-F163", "002-F165")
 def test_channels_of_a_part_combine_and_smooth():
     channels = Channels(
         [
@@ -104,6 +108,7 @@ def test_channels_of_a_part_combine_and_smooth():
     assert second["a", "mark", "transparency"] == pytest.approx(1.0 - 0.4 * (1.0 - np.exp(-1.0)))
 
 
+@pytest.mark.feature("002-F163")
 def test_channels_from_a_file(tmp_path):
     path = tmp_path / "channels.yaml"
     path.write_text(

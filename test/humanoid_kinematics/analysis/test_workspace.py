@@ -23,6 +23,7 @@ def arm(tmp_path):
     return MechanismSolver(load_mechanism(path))
 
 
+@pytest.mark.feature("002-F167")
 def test_section_of_an_arm_is_the_ring_between_its_radii(tmp_path):
     solver = arm(tmp_path)
     before = solver.q.copy()
@@ -59,6 +60,7 @@ def test_points_drawn_of_a_closed_mechanism_are_where_its_loops_allow():
     np.testing.assert_array_equal(solver.q, before)
 
 
+@pytest.mark.feature("002-F167")
 @pytest.mark.slow
 @pytest.mark.parametrize(("x", "area"), [(-700, 5.25), (-900, 4.81), (-1100, 2.82)])
 def test_sections_of_the_cross_delta_orc_21(x, area):

@@ -24,6 +24,7 @@ def test_forward_and_inverse_are_as_printed_orc_18(angles, place):
     np.testing.assert_allclose(np.degrees(ARM.inverse(1e-3 * np.array(place))), angles, atol=1e-3)
 
 
+@pytest.mark.feature("002-F112")
 def test_jacobian_is_as_printed_and_as_finite_differences_say_orc_18():
     J = 1e3 * ARM.jacobian(np.radians([30.0, 30.0, 30.0]))
     np.testing.assert_allclose(
@@ -46,6 +47,7 @@ def test_the_general_solver_puts_its_plate_where_the_closed_form_does():
     np.testing.assert_allclose(delta.placement("frame_103").translation, ARM.forward(angles), atol=1e-9)
 
 
+@pytest.mark.feature("002-F112")
 def test_motors_do_the_work_of_the_hand():
     angles, force = np.radians([20.0, 35.0, 10.0]), np.array([1.0, -2.0, 4.0])
     turn = np.array([0.1, -0.2, 0.3])
@@ -54,6 +56,7 @@ def test_motors_do_the_work_of_the_hand():
     assert ARM.motor_torques(angles, force) @ motors == pytest.approx(force @ plate, rel=1e-6)
 
 
+@pytest.mark.feature("002-F112")
 def test_the_workspace_of_the_thesis_is_within_reach():
     """A cylinder of radius 170 mm, 150 mm high (§6.1.3.2)."""
     for z in np.linspace(0.110, 0.260, 7):

@@ -15,6 +15,7 @@ def total(device, seconds, rate):
     return sum(read.linear for read in reads), sum(read.angular for read in reads)
 
 
+@pytest.mark.feature("002-F101")
 @pytest.mark.parametrize("rate", [30, 1000])
 def test_a_deflection_is_a_speed_whatever_the_rate_of_reading(rate):
     mouse = RateDevice("mouse", response=Response(0.2, 0.5, dead_band=0.0, silence=10.0))
@@ -24,6 +25,7 @@ def test_a_deflection_is_a_speed_whatever_the_rate_of_reading(rate):
     np.testing.assert_allclose(angular, [0.0, 0.1, 0.0], atol=1e-12)
 
 
+@pytest.mark.feature("002-F007", "002-F114")
 def test_a_device_without_rotations_leaves_them_zero():
     mouse = RateDevice("mouse", translation=3, rotation=0, response=Response(dead_band=0.0))
     mouse.post(np.ones(6))
@@ -34,6 +36,7 @@ def test_a_device_without_rotations_leaves_them_zero():
         RateDevice("flat", translation=4)
 
 
+@pytest.mark.feature("002-F101")
 def test_a_dead_band_moves_nothing_and_speed_grows_from_its_edge():
     response = Response(linear_speed=1.0, dead_band=0.2)
     for deflection, speed in ((0.19, 0.0), (-0.2, 0.0), (0.6, 0.5), (-1.0, -1.0), (3.0, 1.0)):
@@ -57,6 +60,7 @@ def test_a_device_that_falls_silent_stops_and_goes_on_when_it_comes_back():
     assert not mouse.read(0.01).linear.any()
 
 
+@pytest.mark.feature("002-F102")
 def test_a_closed_path_of_a_device_gives_no_net_motion_and_clutching_none():
     device, moved, turned = PoseDevice("tracker"), np.zeros(3), 0.0
     for t in np.linspace(0.0, 2 * np.pi, 50):
@@ -80,6 +84,7 @@ def test_a_closed_path_of_a_device_gives_no_net_motion_and_clutching_none():
     np.testing.assert_array_equal([*read.linear, *read.angular], np.zeros(6))
 
 
+@pytest.mark.feature("002-F102")
 def test_a_place_no_hand_gets_to_in_that_time_moves_nothing():
     device = PoseDevice("tracker", fastest=5.0)
     for x in (0.0, 0.004, 1.004, 1.008):
@@ -89,6 +94,7 @@ def test_a_place_no_hand_gets_to_in_that_time_moves_nothing():
     assert device.jumps == 1
 
 
+@pytest.mark.feature("002-F108")
 def test_steps_add_up_and_sliders_spring_back():
     panel = PanelDevice("Mover", linear_step=0.002, angular_step=0.01, response=Response(1.0, 2.0, 0.0, silence=0.1))
     for axis in ("x", "y", "z", "rx", "ry", "rz"):
@@ -107,6 +113,7 @@ def test_steps_add_up_and_sliders_spring_back():
         panel.step("w")
 
 
+@pytest.mark.feature("002-F109")
 def test_every_key_is_a_step_of_its_axis():
     panel = PanelDevice("keys", linear_step=1.0, angular_step=1.0)
     seen = set()
@@ -119,6 +126,7 @@ def test_every_key_is_a_step_of_its_axis():
     assert not panel.read(0.01).linear.any()
 
 
+@pytest.mark.feature("002-F112")
 def test_a_hybrid_device_moves_by_its_place_and_turns_by_its_deflection():
     device = HybridDevice("syntaxeur", Response(angular_speed=2.0, dead_band=0.0))
     moved, turned = np.zeros(3), np.zeros(3)
@@ -146,6 +154,7 @@ def test_what_is_not_finite_is_refused_and_the_last_deflection_stays(wrong):
     assert not tracker.read(0.01).linear.any()
 
 
+@pytest.mark.feature("002-F008")
 def test_no_device_commands_nothing():
     assert NullDevice().read(0.01) is None
 

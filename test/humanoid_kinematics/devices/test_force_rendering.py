@@ -35,6 +35,7 @@ def arm_2r(tmp_path, limits="", initial=(30, 60)):
     return MechanismSolver(load_mechanism(path))
 
 
+@pytest.mark.feature("002-F113")
 def test_a_joint_before_its_stop_pushes_the_tool_by_virtual_work(tmp_path):
     arm = arm_2r(tmp_path, "limits { -90 31 }")
     rules = only(stop=20.0, stop_margin=np.radians(3.0))
@@ -50,6 +51,7 @@ def test_a_joint_before_its_stop_pushes_the_tool_by_virtual_work(tmp_path):
     assert ForceRendering(arm, "frame_3", rules).wrenches(led=TRANSLATIONS) == {}
 
 
+@pytest.mark.feature("002-F113")
 def test_a_slider_before_its_stop_pushes_the_plate_through_the_loops():
     cross = MechanismSolver(load_mechanism("cross"))
     k = cross.mechanism.robot.index_v("joint_1")
@@ -61,6 +63,7 @@ def test_a_slider_before_its_stop_pushes_the_plate_through_the_loops():
     np.testing.assert_allclose((cross.tool_jacobian("link_5") @ free).T @ wrench, work, atol=1e-9)
 
 
+@pytest.mark.feature("002-F113")
 def test_damping_rises_towards_a_singularity_and_opposes_the_motion(tmp_path):
     forces = []
     for bend in (90.0, 12.0, 6.0, 1.0):
@@ -73,6 +76,7 @@ def test_damping_rises_towards_a_singularity_and_opposes_the_motion(tmp_path):
     assert forces[3] == pytest.approx(-2.0, abs=0.3)  # 20 N s/m at 0.1 m/s
 
 
+@pytest.mark.feature("002-F113")
 @pytest.mark.parametrize("link", ["tool", "elbow"])
 def test_an_obstacle_pushes_as_far_as_it_is_entered_wherever_on_the_arm(tmp_path, link):
     arm = arm_2r(tmp_path)
@@ -104,6 +108,7 @@ def test_an_obstacle_pushes_as_far_as_it_is_entered_wherever_on_the_arm(tmp_path
     )
 
 
+@pytest.mark.feature("002-F113")
 def test_a_target_pulls_within_its_radius(tmp_path):
     arm = arm_2r(tmp_path)
     tip = arm.placement("frame_3").translation
@@ -118,6 +123,7 @@ def haptic(solver, tool, rules, scale=1.0, **things):
     return HapticLoop(Syntaxeur(), selection, ForceRendering(solver, tool, rules, **things))
 
 
+@pytest.mark.feature("002-F112")
 def test_a_hand_that_leads_a_slide_into_its_stop_rests_where_its_pull_and_the_wall_balance():
     solver = MechanismSolver(load_mechanism("scara"))
     slide = next(j for j in solver.mechanism.robot.joint_names if not solver.angles[solver.mechanism.robot.index_v(j)])
@@ -146,6 +152,7 @@ def test_a_hand_that_leads_a_slide_into_its_stop_rests_where_its_pull_and_the_wa
     assert np.abs(felt.force).max() < 1e-3
 
 
+@pytest.mark.feature("002-F113")
 @pytest.mark.parametrize("scale", [0.5, 20.0])
 @pytest.mark.parametrize("stiffness", [50.0, 1e4])
 def test_a_wall_feels_alike_whatever_the_scale_and_no_harder_than_the_motors_push(scale, stiffness):
@@ -159,6 +166,7 @@ def test_a_wall_feels_alike_whatever_the_scale_and_no_harder_than_the_motors_pus
     assert -felt.force[1] == pytest.approx(min(stiffness * handle, MAX_FORCE), rel=1e-3)
 
 
+@pytest.mark.feature("002-F113")
 def test_a_wrist_turns_the_tool_at_a_speed_and_feels_turns_that_can_not_be_made():
     solver = MechanismSolver(load_mechanism("puma"))
     tool = solver.mechanism.tools[0].name
@@ -199,6 +207,7 @@ def test_the_handle_stays_in_its_workspace_and_moves_no_further_than_it():
     assert np.isfinite([*read.linear, *read.angular]).all()
 
 
+@pytest.mark.feature("002-F113")
 def test_every_tick_has_its_forces_while_all_things_are_felt_at_once():
     """A tick for each millisecond: three times as many wrenches as a hand discerns (300 a second)."""
     cross = MechanismSolver(load_mechanism("cross"))

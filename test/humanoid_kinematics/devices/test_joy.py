@@ -8,6 +8,7 @@ from humanoid_kinematics import JOY_MAPPINGS, JoyMapping
 from humanoid_model import InputError
 
 
+@pytest.mark.feature("002-F101")
 def test_axes_go_where_the_mapping_says_with_their_signs():
     mapping = JoyMapping((4, None, 0, 1, 2, 3), (1, 1, -1, 1, 1, 2))
     np.testing.assert_allclose(

@@ -32,6 +32,7 @@ def port():
     os.close(master)
 
 
+@pytest.mark.feature("002-F103")
 def test_deflections_of_the_port_are_speeds_and_buttons(port):
     master, name = port
     mouse = MagellanDevice("mouse", name, response=Response(1.0, 2.0, dead_band=0.0))
@@ -49,6 +50,7 @@ def test_deflections_of_the_port_are_speeds_and_buttons(port):
     mouse.close()
 
 
+@pytest.mark.feature("002-F103")
 def test_messages_may_come_in_pieces_and_disturbed_ones_are_left_out(port):
     master, name = port
     mouse = MagellanDevice("mouse", name, response=Response(1.0, dead_band=0.0))
@@ -61,6 +63,7 @@ def test_messages_may_come_in_pieces_and_disturbed_ones_are_left_out(port):
     mouse.close()
 
 
+@pytest.mark.feature("002-F103")
 def test_a_port_that_is_not_there_moves_nothing_and_is_found_when_it_comes(tmp_path, port):
     master, name = port
     link = tmp_path / "ttyUSB7"
@@ -78,6 +81,7 @@ def test_a_port_that_is_not_there_moves_nothing_and_is_found_when_it_comes(tmp_p
     mouse.close()
 
 
+@pytest.mark.feature("002-F103")
 def test_a_device_that_is_pulled_stops_and_is_told_of(tmp_path):
     master, slave = pty.openpty()
     mouse = MagellanDevice("mouse", os.ttyname(slave), response=Response(1.0, dead_band=0.0, silence=10.0))

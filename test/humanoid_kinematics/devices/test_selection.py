@@ -38,6 +38,7 @@ def desk_of(name):
     return {robot: MechanismSolver(mechanism) for robot, mechanism in scene.mechanisms.items()}, desk
 
 
+@pytest.mark.feature("002-F101")
 def test_a_space_mouse_drives_the_tool_of_its_file():
     (solver,), desk = desk_of("puma")[0].values(), desk_of("puma")[1]
     (selection,) = desk.selections.values()
@@ -53,6 +54,7 @@ def test_a_space_mouse_drives_the_tool_of_its_file():
     np.testing.assert_allclose(pin.log3(now.rotation @ before.rotation.T), [0, 0, 0.01], atol=1e-6)
 
 
+@pytest.mark.feature("002-F008")
 def test_device_0_lets_the_tool_follow_freely():
     solvers, desk = desk_of("planar_hybrid")
     ((robot, solver),) = solvers.items()
@@ -66,6 +68,7 @@ def test_device_0_lets_the_tool_follow_freely():
     np.testing.assert_array_equal(solver.q, before)
 
 
+@pytest.mark.feature("002-F105", "002-F110")
 def test_candidates_are_switched_while_the_robot_moves():
     solvers, desk = desk_of("redont")
     ((robot, solver),) = solvers.items()
@@ -89,6 +92,7 @@ def test_candidates_are_switched_while_the_robot_moves():
     np.testing.assert_allclose(motion.linear, [0, 0.005, 0])
 
 
+@pytest.mark.feature("002-F010", "002-F048", "002-F087", "002-F111")
 def test_one_device_drives_two_robots_of_a_file():
     solvers, desk = desk_of("two_robots")
     (name,) = {selection.device for selection in desk.selections.values()}
@@ -107,6 +111,7 @@ def test_one_device_drives_two_robots_of_a_file():
         assert solver.placement(tools[robot]).translation[0] - before[robot][0] == pytest.approx(0.02, abs=1e-6)
 
 
+@pytest.mark.feature("002-F010")
 def test_two_devices_drive_two_robots_apart():
     solvers, desk = desk_of("two_robots")
     desk.devices["second"] = second = RateDevice("second", response=PLAIN)
@@ -122,6 +127,7 @@ def test_two_devices_drive_two_robots_apart():
         assert moved == pytest.approx(0.0 if robot == left[0] else 0.01, abs=1e-6)
 
 
+@pytest.mark.feature("002-F106")
 @pytest.mark.parametrize("frame", ["world", "tool", "view"])
 def test_motions_are_along_the_axes_selected(frame):
     solver = next(iter(desk_of("puma")[0].values()))
@@ -137,6 +143,7 @@ def test_motions_are_along_the_axes_selected(frame):
     np.testing.assert_allclose(pin.log3(now.rotation @ before.rotation.T), R @ [0, 1e-3, 0], atol=2e-7)
 
 
+@pytest.mark.feature("002-F107")
 def test_a_scale_of_two_doubles_the_increment():
     increment = Increment(np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0]))
     once, twice = (DeviceSelection("d", "t", linear_scale=s, angular_scale=s).motion(increment) for s in (1.0, 2.0))
@@ -158,6 +165,7 @@ def test_a_selection_that_can_not_be_is_refused(wrong, says):
         DeviceSelection("mouse", "tool", **wrong)
 
 
+@pytest.mark.feature("002-F110")
 def test_a_device_that_is_not_there_is_refused_and_the_last_stays():
     desk = DeviceDesk([NullDevice(), RateDevice("mouse")])
     desk.select("arm", DeviceSelection("mouse", "tip"))
@@ -166,6 +174,7 @@ def test_a_device_that_is_not_there_is_refused_and_the_last_stays():
     assert desk.selections["arm", "tip"].device == "mouse"
 
 
+@pytest.mark.feature("002-F007", "002-F100")
 def test_devices_of_ones_own_are_made_from_a_file(monkeypatch):
     class Pedal(Device):
         def _read(self, seconds):

@@ -65,6 +65,7 @@ def test_steps_of_a_tick_change_nothing_of_where_it_ends(count):
     assert live.v == pytest.approx((live.q - before) / 0.02)
 
 
+@pytest.mark.feature("002-F084")
 def test_a_place_is_reached_no_faster_than_allowed_and_kept():
     live = LiveMechanism(load_mechanism("cross"), limits=LiveLimits(linear=0.5))
     begin = where(live, "link_5").translation
@@ -96,6 +97,7 @@ def test_a_place_out_of_reach_is_approached_as_the_solver_would_and_the_way_name
     assert arm.state().in_the_way
 
 
+@pytest.mark.feature("002-F084")
 @pytest.mark.parametrize("turn", [0.5, 2.5])
 def test_a_pose_whose_orientation_is_out_of_reach_is_come_near_to_at_full_speed(turn):
     live = LiveMechanism(load_mechanism("cross"))  # its plate doesn't turn
@@ -126,6 +128,7 @@ def test_a_motion_is_made_once_at_the_speed_allowed():
     assert where(live, "link_5").translation - begin == pytest.approx([0.01, 0.0, 0.0], abs=1e-6)
 
 
+@pytest.mark.feature("002-F074")
 def test_while_joints_are_commanded_the_other_drives_stay_and_tools_follow():
     mechanism = dataclasses.replace(load_mechanism("syntaxeur_delta"), driven=("joint_1", "joint_11", "joint_21"))
     live = LiveMechanism(mechanism)
@@ -153,6 +156,7 @@ def test_joints_follow_a_path_in_its_time():
     assert (turned(live, "joint_1"), live.commands.idle) == (pytest.approx(1.2, abs=1e-6), True)
 
 
+@pytest.mark.feature("002-F084")
 @pytest.mark.parametrize(
     ("command", "words"),
     [
@@ -214,6 +218,7 @@ def test_the_thesis_profile_is_its_solver_and_the_way_back_closes_the_loops():
     assert floating.status == "reached"
 
 
+@pytest.mark.feature("002-F090")
 def test_a_loop_is_let_go_of_and_held_again():
     live = LiveMechanism(load_mechanism("walking_leg"))
     loop = live.mechanism.loops[0].name
@@ -261,6 +266,7 @@ def test_the_state_tells_what_others_compute():
     assert "lock of joint_1" in state.in_the_way
 
 
+@pytest.mark.feature("002-F168")
 def test_a_configuration_is_shown_with_its_loops_closed_or_refused():
     live = LiveMechanism(load_mechanism("fourbar"))
     before = live.q
@@ -275,6 +281,7 @@ def test_a_configuration_is_shown_with_its_loops_closed_or_refused():
     assert live.q == pytest.approx(before)
 
 
+@pytest.mark.feature("002-F050")
 def test_a_base_that_moves_carries_the_mechanism_and_stays_over_an_edit_but_not_in_the_thesis_solver():
     live = LiveMechanism(load_mechanism("fourbar"))
     base = pin.SE3(pin.utils.rotate("z", 0.4), np.array([1.0, 0.0, 0.2]))
@@ -301,6 +308,7 @@ def test_what_kept_a_position_from_being_reached_is_told_for_a_second():
     assert live.state().in_the_way == ()
 
 
+@pytest.mark.feature("002-F073")
 @pytest.mark.parametrize("name", ["fourbar", "gough"])
 def test_joints_that_are_sent_out_of_reach_come_back_in_the_same_assembly_mode(name):
     mechanism = load_mechanism(name)
@@ -327,6 +335,7 @@ def not_all_reached(live, goals):
     return "end of the assembly mode" in ways
 
 
+@pytest.mark.feature("002-F073")
 def test_a_tool_is_brought_through_the_end_of_an_assembly_mode():
     live = LiveMechanism(dataclasses.replace(load_mechanism("fourbar"), driven=("joint_3",)))
     sides = set()

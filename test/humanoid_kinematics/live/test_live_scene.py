@@ -35,6 +35,7 @@ def parameters(live, joint, **changes):
     return dataclasses.replace(live.mechanism.parameters[joint], **changes)
 
 
+@pytest.mark.feature("002-F046", "002-F184")
 def test_a_link_grows_where_the_mechanism_stands_while_it_moves(hybrid):
     scene, live = hybrid
     live.give(JointGoal("joint_1", 0.5))
@@ -59,6 +60,7 @@ def test_a_link_grows_where_the_mechanism_stands_while_it_moves(hybrid):
     assert again.mechanism.parameters["joint_3"].d == pytest.approx(0.41)
 
 
+@pytest.mark.feature("002-F121")
 def test_a_turning_joint_becomes_a_slide_where_it_is(hybrid):
     scene, live = hybrid
     before = {link: place(live, link) for link in ("link_4", "frame_9")}
@@ -74,6 +76,7 @@ def test_a_turning_joint_becomes_a_slide_where_it_is(hybrid):
     assert away == pytest.approx([0.0, 0.0, 0.02], abs=1e-6)
 
 
+@pytest.mark.feature("002-F046")
 def test_limits_push_a_joint_and_the_loop_follows(hybrid):
     scene, live = hybrid
     here = live.q[1]
@@ -82,6 +85,7 @@ def test_limits_push_a_joint_and_the_loop_follows(hybrid):
     assert live.gap < 1e-9
 
 
+@pytest.mark.feature("002-F047")
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -105,6 +109,7 @@ def test_of_changes_of_which_one_can_not_be_made_none_is(hybrid, change, words):
         scene.edit("x", [good])
 
 
+@pytest.mark.feature("002-F047")
 def test_loops_and_profile_are_switched_together_or_not_at_all():
     scene = LiveScene.load("walking_leg")
     (live,) = scene.mechanisms.values()
@@ -130,6 +135,7 @@ def test_loops_and_profile_are_switched_together_or_not_at_all():
     assert live.gap < 1e-9
 
 
+@pytest.mark.feature("002-F087")
 def test_two_robots_of_a_file_run_apart():
     scene = LiveScene.load("two_robots")
     left, right = scene.mechanisms["left"], scene.mechanisms["right"]

@@ -43,6 +43,7 @@ def gaps(mechanism):
     ]
 
 
+@pytest.mark.feature("002-F001")
 @pytest.mark.parametrize(
     ("name", "joints", "loops", "gap"),
     [
@@ -63,6 +64,7 @@ def test_the_mechanisms_of_the_thesis_have_their_joints_loops_and_gaps(name, joi
     assert mechanism.robot.joint_names == tuple(mechanism.parameters)
 
 
+@pytest.mark.feature("002-F014", "002-F017")
 def test_the_planar_hybrid_is_where_the_table_says():
     printed = {  # x, y, angle before closure (appendix B.1)
         "link_1": (0, 0, 0), "link_2": (500, 0, 51), "link_3": (751.728156, 310.858385, -69),
@@ -78,6 +80,7 @@ def test_the_planar_hybrid_is_where_the_table_says():
     assert gap == pytest.approx([-0.455883, -2.878331, 0, 0, 0, 0], abs=1e-6)
 
 
+@pytest.mark.feature("002-F017", "002-F021")
 def test_the_cross_delta_is_where_the_table_says():
     printed = {  # before closure (appendix B.3)
         1: (0, 0, 1785.65), 2: (0, 0, 1785.65), 3: (-8.888889, 0, 1767.733872), 4: (-808.888890, 0, 155.282323),
@@ -97,6 +100,7 @@ def test_the_cross_delta_is_where_the_table_says():
         assert gap == pytest.approx(printed_gap, abs=1e-6)
 
 
+@pytest.mark.feature("002-F017", "002-F061")
 def test_macdac_and_hpr_are_where_the_tables_say():
     macdac = load_mechanism("macdac")
     printed = {
@@ -135,6 +139,7 @@ def test_macdac_and_hpr_are_where_the_tables_say():
     assert at["frame_10"].translation == pytest.approx([800, 0, 850], abs=1e-9)
 
 
+@pytest.mark.feature("002-F035")
 def test_the_redundant_robot_and_the_delta_are_where_the_tables_say():
     at = places(load_mechanism("redont"))
     printed = [(0, 0, 0), (0, 0, 0), (0, 1000, 1732.0508), (0, 2299.0381, 2482.0508), (0, 3299.0381, 2482.0508),
@@ -147,6 +152,7 @@ def test_the_redundant_robot_and_the_delta_are_where_the_tables_say():
         assert at[f"frame_{number}"].translation == pytest.approx([0, 0, 195.3785], abs=1e-4)
 
 
+@pytest.mark.feature("002-F018", "002-F019")
 def test_limits_are_absolute_whichever_way_they_are_given():
     def degrees(mechanism, joint):
         index = mechanism.robot.index_q(joint)
@@ -164,6 +170,7 @@ def test_limits_are_absolute_whichever_way_they_are_given():
     assert np.isinf(load_mechanism("innocenti").robot.limits.upper).all()
 
 
+@pytest.mark.feature("002-F016")
 def test_sliding_joints_vary_r_and_turning_ones_theta():
     cross = load_mechanism("cross")
     at, moved = places(cross), cross.initial.copy()
@@ -175,6 +182,7 @@ def test_sliding_joints_vary_r_and_turning_ones_theta():
     assert cross.robot.description.joints["joint_1"].type == "prismatic"
 
 
+@pytest.mark.feature("002-F020")
 def test_nodes_hang_on_links_frames_and_the_base_in_any_order():
     text = mad_text("syntaxeur_delta")
     lines = text.splitlines()
@@ -188,6 +196,7 @@ def test_nodes_hang_on_links_frames_and_the_base_in_any_order():
         assert again[name].isApprox(place, 1e-12)
 
 
+@pytest.mark.feature("002-F020")
 @pytest.mark.parametrize("name", ["syntaxeur_delta", "hpr", "cross", "macdac"])
 def test_each_node_hangs_on_the_one_that_its_pred_names(name):
     text = mad_text(name)
@@ -198,6 +207,7 @@ def test_each_node_hangs_on_the_one_that_its_pred_names(name):
     assert parents == {"base": "world", **{kinds[number]: kinds[pred] for _, number, pred in nodes}}
 
 
+@pytest.mark.feature("002-F020")
 def test_joints_are_in_the_order_of_the_links_wherever_the_frames_between_them_stand():
     frame = "frame 7 { pos { 0 0 0 } ori { 0 0 0 } pred 1 }"
     links = mad_link(1, 0), mad_link(3, 7), mad_link(4, 1)
@@ -205,6 +215,7 @@ def test_joints_are_in_the_order_of_the_links_wherever_the_frames_between_them_s
         assert built(mad_robot(*nodes)).robot.joint_names == ("joint_1", "joint_3", "joint_4")
 
 
+@pytest.mark.feature("002-F012")
 def test_the_base_carries_the_whole_robot():
     plain = load_mechanism("macdac")
     moved = load_mechanism("mars_rover_arm")
@@ -214,6 +225,7 @@ def test_the_base_carries_the_whole_robot():
             assert places(moved)[name].isApprox(base * place, 1e-9)
 
 
+@pytest.mark.feature("002-F021", "002-F041")
 def test_euler_angles_turn_about_fixed_axes_as_the_loops_need_it():
     frame = "frame 2 { pos { 1 2 3 } ori { 10 20 30 } pred 0 }"
     place = places(built(mad_robot(mad_link(1, 0), frame)))["frame_2"]
@@ -222,6 +234,7 @@ def test_euler_angles_turn_about_fixed_axes_as_the_loops_need_it():
     assert place.translation == pytest.approx([1, 2, 3])
 
 
+@pytest.mark.feature("002-F029")
 def test_lengths_scale_with_the_unit():
     text = mad_text("planar_hybrid")
     small, large = built(text), built(text, length_unit=1.0)
@@ -232,6 +245,7 @@ def test_lengths_scale_with_the_unit():
         assert big.rotation == pytest.approx(place.rotation)
 
 
+@pytest.mark.feature("002-F028")
 def test_ball_joints_hold_points_and_closures_frames():
     assert [loop.rows for loop in load_mechanism("rssr").loops] == [KINDS["point"]]
     gough = load_mechanism("gough")
@@ -240,6 +254,7 @@ def test_ball_joints_hold_points_and_closures_frames():
     assert gough.driven == tuple(f"joint_{leg}3" for leg in range(1, 7))
 
 
+@pytest.mark.feature("002-F025")
 def test_a_loop_is_the_same_whichever_nodes_it_joins():
     nodes = [mad_link(1, 0), mad_link(2, 1), mad_link(3, 0, d=0.5), mad_link(4, 3)]
     nodes += [f"frame {5 + k} {{ pos {{ 0 0 0 }} ori {{ 0 0 0 }} pred {2 + 2 * k} }}" for k in (0, 1)]
@@ -256,6 +271,7 @@ def test_a_loop_is_the_same_whichever_nodes_it_joins():
         assert np.abs(other - found[0]).max() < 1e-9
 
 
+@pytest.mark.feature("002-F012", "002-F023", "002-F148")
 def test_base_links_and_frames_show_their_graphics():
     link = "link 1 { parameters { theta 0 r 0 alpha 0 d 1 } type 2 pred 0 filename ( auto ) }"
     frame = "frame 2 { pos { 0 0 1 } ori { 0 0 0 } pred 1 filename ( auto ) }"
@@ -271,6 +287,7 @@ def test_the_loops_of_the_own_mechanisms_are_nearly_closed(name):
     assert max(np.abs(gap[:3]).max() for gap in gaps(load_mechanism(name))) < 0.3
 
 
+@pytest.mark.feature("002-F026")
 def test_tools_list_the_chosen_device_first():
     assert [(tool.name, tool.devices) for tool in load_mechanism("redont").tools] == [
         ("frame_7", (1, 0)), ("link_4", (2, 0))
@@ -278,6 +295,7 @@ def test_tools_list_the_chosen_device_first():
     assert len(load_mechanism("tree_two_hands").tools) == 2
 
 
+@pytest.mark.feature("002-F010")
 def test_a_file_may_hold_several_robots_with_one_device():
     scene = load_scene("two_robots")
     assert [*scene.mechanisms] == ["left", "right"]
@@ -290,6 +308,7 @@ def test_a_file_may_hold_several_robots_with_one_device():
         load_mechanism("two_robots", "middle")
 
 
+@pytest.mark.feature("002-F033")
 def test_driven_and_locked_joints_are_listed_by_their_links():
     text = mad_robot(mad_link(1, 0), mad_link(2, 1), mad_link(3, 2), "driven ( 1 )", "locked ( 3 )")
     with pytest.raises(RobotError, match=r"driven: there is no link 9 \[E09\]. Links are 1, 2, 3"):
@@ -306,6 +325,7 @@ def load_text(text):
     return build_mechanism(scene, scene.robots[0])
 
 
+@pytest.mark.feature("002-F011", "002-F024", "002-F144")
 def test_automatic_shapes_join_the_joints_and_missing_files_are_told(tmp_path):
     hybrid = load_mechanism("planar_hybrid").robot.description
     assert [shape.name for shape in hybrid.links["link_1"].visuals] == ["hub", "bar_0", "bar_1"]
@@ -324,6 +344,7 @@ def test_automatic_shapes_join_the_joints_and_missing_files_are_told(tmp_path):
     assert [shape.name for shape in visuals] == ["part", "hub"]
 
 
+@pytest.mark.feature("002-F032")
 def test_wrong_files_are_refused_before_graphics_are_looked_for(tmp_path):
     (tmp_path / "x.mad").write_text(mad_text("planar_hybrid").replace("pred 5", "pred 55"))
     with warnings.catch_warnings():
@@ -338,6 +359,7 @@ def test_too_many_joints_are_refused():
         built(text)
 
 
+@pytest.mark.feature("002-F001")
 def test_every_shipped_file_loads_and_has_masses():
     for path in sorted(FOLDER.glob("*.mad")):
         for mechanism in load_scene(path).mechanisms.values():

@@ -30,6 +30,7 @@ def random_mechanism(rng, joints=7):
     return dataclasses.replace(Mechanism.from_robot(robot, tools), initial=0.1 * rng.normal(size=robot.model.nq))
 
 
+@pytest.mark.feature("002-F014")
 def test_random_trees_are_where_pinocchio_puts_them():
     rng = np.random.default_rng(11)
     pin.seed(11)

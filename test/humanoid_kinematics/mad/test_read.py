@@ -27,6 +27,7 @@ def refused(text, **options):
     return str(caught.value)
 
 
+@pytest.mark.feature("002-F034")
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.mad")))
 def test_what_is_written_reads_back_as_the_same(name):
     scene = read_mad(FOLDER / f"{name}.mad", extensions=EXTENSIONS)
@@ -35,6 +36,7 @@ def test_what_is_written_reads_back_as_the_same(name):
     assert write_mad(again) == write_mad(scene)
 
 
+@pytest.mark.feature("002-F002", "002-F003")
 def test_header_needs_no_version():
     assert parse_mad(HYBRID.replace("RAFF v1.1", "RAFF")).version is None
     assert parse_mad("// before\nRAFF v1.1 name").version == "1.1"
@@ -42,6 +44,7 @@ def test_header_needs_no_version():
         assert parse_mad("RAFF v9.0 name", "x.mad").name == "name"
 
 
+@pytest.mark.feature("002-F004", "002-F005")
 @pytest.mark.parametrize("name", THESIS)
 def test_layout_and_comments_are_free(name):
     text = mad_text(name)
@@ -59,6 +62,7 @@ def test_keywords_may_touch_their_numbers_with_a_warning():
         assert parse_mad(HYBRID.replace("theta -120", "theta-120"), strict=False) == glued
 
 
+@pytest.mark.feature("002-F015", "002-F027")
 def test_order_within_blocks_and_of_members_is_free():
     turned = HYBRID.replace("theta 51 r 0 alpha 0 d 500", "d 500 r 0 theta 51 alpha 0")
     turned = turned.replace("constraint { link 7 frame 8 }", "constraint { frame 8 link 7 }")
@@ -74,6 +78,7 @@ def test_nodes_may_be_declared_in_any_order():
     assert backward.robots[0].nodes == forward.robots[0].nodes[::-1]
 
 
+@pytest.mark.feature("002-F006", "002-F007", "002-F009")
 def test_sensors_have_ports_types_and_counts():
     text = 'sensor 0 { }\nsensor 3 { translation 3 rotation 0 port "Mover" type panel }'
     null, panel = parse_mad("RAFF s " + text).sensors
@@ -82,6 +87,7 @@ def test_sensors_have_ports_types_and_counts():
     assert [sensor.number for sensor in read_mad(FOLDER / "redont.mad").sensors] == [0, 1, 2]
 
 
+@pytest.mark.feature("002-F022")
 def test_graphics_may_be_absent_empty_automatic_and_files():
     bare, redont = parse_mad(mad_robot(mad_link(1, 0))).robots[0], read_mad(FOLDER / "redont.mad").robots[0]
     assert bare.nodes[0].graphics is None
@@ -95,6 +101,7 @@ def test_ball_joints_are_closures_of_points():
         assert parse_mad(text.replace("rotule", keyword)).robots[0].closures == (MadClosure((1, 2), ball=True),)
 
 
+@pytest.mark.feature("002-F026", "002-F041")
 def test_every_node_may_track_and_close_with_every_other():
     frame = "frame 3 { pos { 0 0 0 } ori { 0 0 0 } pred 1 }"
     text = mad_robot(mad_link(1, 0), mad_link(2, 0), frame, "constraint { link 1 link 2 }",
@@ -105,6 +112,7 @@ def test_every_node_may_track_and_close_with_every_other():
     assert robot.trackings == (MadTracking(1, (0,)),)
 
 
+@pytest.mark.feature("002-F033")
 def test_an_extension_adds_a_keyword_beside_the_rules():
     text = mad_robot(mad_link(1, 0), 'colour ( 1 ) "red" 0.5')
     extension = Extension("colour", '"(" NUMBER* ")" STRING FLOAT')
@@ -155,6 +163,7 @@ WRONG = {  # what replaces what in the planar hybrid, and what is told
 }
 
 
+@pytest.mark.feature("002-F004", "002-F031")
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_files_are_refused_with_line_column_and_remedy(case):
     before, after, told = WRONG[case]
@@ -196,6 +205,7 @@ def test_limits_that_are_odd_are_warned_of():
         read_mad(FOLDER / "macdac.mad")  # starts on three limits
 
 
+@pytest.mark.feature("002-F031")
 def test_lenient_reading_leaves_out_what_it_does_not_know():
     odd = HYBRID.replace("base {", "weight { 3 { 4 } } base {").replace("theta 60", "colour 3 theta 60")
     odd = odd.replace("pred 4 filename ( ) }", "pred 4 } filename ( )")
@@ -211,6 +221,7 @@ def test_lenient_reading_leaves_out_what_it_does_not_know():
         assert parse_mad(broken, strict=False) == parse_mad(HYBRID)
 
 
+@pytest.mark.feature("002-F031")
 def test_no_text_makes_the_reader_crash():
     rng = random.Random(5)
     for _ in range(60):

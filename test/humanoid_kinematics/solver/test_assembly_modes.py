@@ -30,6 +30,7 @@ def platform(solver):
     return *(placement.translation[:2] / MM), angle
 
 
+@pytest.mark.feature("002-F194")
 def test_all_six_modes_of_the_3_rpr_robot_are_found_and_none_twice():
     solver = MechanismSolver(load_mechanism("innocenti"))
     before = solver.q.copy()
@@ -63,6 +64,7 @@ def test_search_can_be_cancelled():
         assembly_modes(solver, SLIDERS, progress=lambda item: item.fraction > 0.1)
 
 
+@pytest.mark.feature("002-F080", "002-F085", "002-F194")
 @pytest.mark.parametrize(
     ("path", "start", "end"),
     [

@@ -43,6 +43,7 @@ def test_groups_share_no_joint_and_leave_none_out():
     assert [list(c) for c in columns] == [[0, 1, 2], [5, 6], [3, 4, 7]]
 
 
+@pytest.mark.feature("002-F067")
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("redundant", [True, False])
 def test_closures_come_first_and_commands_take_what_is_left(seed, redundant):

@@ -20,6 +20,7 @@ from humanoid_model import InputError
 pytestmark = pytest.mark.filterwarnings("ignore:.*graphic file")
 
 
+@pytest.mark.feature("002-F086")
 def test_motion_of_a_sensor_seen_from_the_tool_orc_05():
     placement = pin.SE3(pin.exp3(np.array([0.0, 0.0, np.radians(30)])), np.array([100.0, -50.0, 200.0]))
     d, delta = transport((1.0, 2.0, 3.0), (0.01, 0.02, 0.03), placement)
@@ -34,6 +35,7 @@ def arm():
     return solver
 
 
+@pytest.mark.feature("002-F086")
 @pytest.mark.parametrize("frame", ["centred", "world", "tool", "camera"])
 def test_a_motion_is_in_the_frame_that_it_names(frame):
     solver, h = arm(), 1e-4
@@ -56,6 +58,7 @@ def test_an_unknown_frame_is_refused():
         arm().command(ToolMotion("frame_7", frame="sideways"))
 
 
+@pytest.mark.feature("002-F114")
 @pytest.mark.parametrize("rows", [POSITION, ORIENTATION, ("z",), ("x", "rz")])
 def test_only_the_rows_commanded_are_met_and_the_rest_follows(rows):
     solver = arm()
@@ -100,6 +103,7 @@ def test_a_weight_decides_between_commands_that_cannot_both_be_met():
         assert away[nearer] == pytest.approx(0.1 / 101, rel=1e-3)
 
 
+@pytest.mark.feature("002-F049")
 def test_arrays_are_built_once_for_a_set_of_commands():
     solver = MechanismSolver(load_mechanism("cross"))
     for i in range(5):
@@ -111,6 +115,7 @@ def test_arrays_are_built_once_for_a_set_of_commands():
     assert len(solver._problems) == 1
 
 
+@pytest.mark.feature("002-F086")
 @pytest.mark.parametrize("frame", ["centred", "tool", "camera"])
 def test_partial_rows_are_along_the_axes_that_the_motion_is_in(frame):
     solver = arm()

@@ -28,6 +28,7 @@ def every_kind_of_joint(seed):
     return model, rng
 
 
+@pytest.mark.feature("002-F062")
 @pytest.mark.parametrize("seed", range(4))
 def test_placements_jacobians_and_centre_of_mass_are_pinocchio_s(seed):
     pin.seed(seed)

@@ -65,6 +65,7 @@ def driven_to(solver, goals, ticks=200):
     return motion
 
 
+@pytest.mark.feature("002-F030", "002-F065", "002-F080", "002-F081")
 @pytest.mark.parametrize("name", FIXTURES)
 def test_every_fixture_closes_its_loops_when_loaded(name):
     solver = MechanismSolver(load_mechanism(name))
@@ -73,6 +74,7 @@ def test_every_fixture_closes_its_loops_when_loaded(name):
     assert solver.closing.iterations <= 3
 
 
+@pytest.mark.feature("002-F190")
 def test_hybrid_closes_by_the_shortest_way_orc_07():
     hybrid = MechanismSolver(load_mechanism("planar_hybrid"))
     expected = [0, 51.208138, -120.037888, 60, -51.208138, 120.037888, -59.659499]
@@ -89,6 +91,7 @@ def test_a_held_joint_stays_while_the_loop_closes_orc_08():
     np.testing.assert_allclose(np.degrees(hybrid.q - before), expected, atol=1e-3)
 
 
+@pytest.mark.feature("002-F073", "002-F193")
 @pytest.mark.parametrize(
     ("sliders", "plate"),
     [
@@ -113,6 +116,7 @@ def cross_sliders(x, y, z):
     return z + np.sqrt(long), y + 100 + np.sqrt(short), y - 100 - np.sqrt(short)
 
 
+@pytest.mark.feature("002-F071")
 def test_plate_of_the_cross_delta_follows_a_path_with_the_sliders_of_the_closed_form_orc_13():
     cross = MechanismSolver(load_mechanism("cross"), EXACT)
     start = cross.placement("link_5").translation
@@ -124,6 +128,7 @@ def test_plate_of_the_cross_delta_follows_a_path_with_the_sliders_of_the_closed_
         np.testing.assert_allclose(cross.q[[0, 5, 10]] / MM, [-sliders[0], -sliders[1], sliders[2]], atol=1e-4)
 
 
+@pytest.mark.feature("002-F068", "002-F078")
 def test_a_turn_the_cross_delta_cannot_make_moves_nothing_and_names_its_loops_orc_06():
     cross = MechanismSolver(load_mechanism("cross"))
     before = cross.placement("link_5")
@@ -136,6 +141,7 @@ def test_a_turn_the_cross_delta_cannot_make_moves_nothing_and_names_its_loops_or
     assert set(cross.in_the_way()) == {"loop link_5-frame_16", "loop link_5-frame_17"}
 
 
+@pytest.mark.feature("002-F070")
 def test_small_steps_are_shared_as_the_pseudo_inverse_does_orc_07b_orc_16():
     hybrid = MechanismSolver(load_mechanism("planar_hybrid"))
     before = hybrid.q.copy()
@@ -150,6 +156,7 @@ def test_small_steps_are_shared_as_the_pseudo_inverse_does_orc_07b_orc_16():
     )
 
 
+@pytest.mark.feature("002-F114")
 def test_new_points_of_a_tool_build_no_new_arrays_and_few_sets_of_commands_are_kept():
     cross, rng = MechanismSolver(load_mechanism("cross")), np.random.default_rng(0)
     plate = cross.placement("link_5")
@@ -164,6 +171,7 @@ def test_new_points_of_a_tool_build_no_new_arrays_and_few_sets_of_commands_are_k
     assert cross.command(JointGoal("joint_1", cross.q[0])).status == "reached"
 
 
+@pytest.mark.feature("002-F075", "002-F195")
 def test_two_tools_at_once_orc_16():
     arm = MechanismSolver(load_mechanism("redont"))
     tip, elbow = arm.placement("frame_7"), arm.placement("link_4").translation.copy()
@@ -176,6 +184,7 @@ def test_two_tools_at_once_orc_16():
     np.testing.assert_allclose(arm.placement("link_4").translation, elbow, atol=1e-6)
 
 
+@pytest.mark.feature("002-F073")
 def test_crank_goes_round_and_the_rocker_follows_the_closed_form(tmp_path):
     solver = MechanismSolver(four_bar(tmp_path), EXACT)
     crank, rocker = (solver.mechanism.robot.index_v(f"joint_{n}") for n in (1, 3))
@@ -212,6 +221,7 @@ def test_slider_crank_follows_its_closed_form(tmp_path):
         np.testing.assert_allclose(piston, [expected, 0.0, 0.0], atol=1e-8)
 
 
+@pytest.mark.feature("002-F196")
 @pytest.mark.parametrize(
     ("angles", "plate"),
     [
@@ -228,6 +238,7 @@ def test_delta_plate_is_at_the_intersection_of_three_spheres_orc_18(angles, plat
     np.testing.assert_allclose(delta.placement("frame_103").translation / MM, plate, atol=1e-4)
 
 
+@pytest.mark.feature("002-F071")
 def test_legs_of_the_gough_platform_are_as_long_as_the_closed_form_says():
     gough = MechanismSolver(load_mechanism("gough"), EXACT)
     plate = gough.placement("frame_1")
@@ -247,6 +258,7 @@ def test_legs_of_the_gough_platform_are_as_long_as_the_closed_form_says():
     np.testing.assert_allclose(pin.log6(there.actInv(gough.placement("frame_1"))).vector, 0.0, atol=1e-7)
 
 
+@pytest.mark.feature("002-F082")
 def test_driven_and_passive_joints_of_a_stretched_arm_stay_bounded_and_the_tip_gets_as_near_as_it_can(tmp_path):
     arm = MechanismSolver(arm_2r(tmp_path))
     goal = np.array([2.0, 1.0, 0.0])  # far outside: the arm is 0.5 long
@@ -262,6 +274,7 @@ def test_driven_and_passive_joints_of_a_stretched_arm_stay_bounded_and_the_tip_g
     assert arm.in_the_way() == ("reach",)
 
 
+@pytest.mark.feature("002-F082", "002-F084")
 def test_a_goal_beyond_reach_is_followed_without_jumps(tmp_path):
     arm = MechanismSolver(arm_2r(tmp_path))
     last, largest = arm.q.copy(), 0.0
@@ -273,6 +286,7 @@ def test_a_goal_beyond_reach_is_followed_without_jumps(tmp_path):
     assert largest < 0.15
 
 
+@pytest.mark.feature("002-F083")
 def test_a_joint_at_its_limit_stops_the_others_reach_on_and_it_is_named(tmp_path):
     arm = MechanismSolver(arm_2r(tmp_path, "limits { 0 40 }"))
     goal = [0.0, 0.4, 0.0]
@@ -288,6 +302,7 @@ def test_a_joint_at_its_limit_stops_the_others_reach_on_and_it_is_named(tmp_path
     assert arm.in_the_way() == ("upper limit of joint_1",)
 
 
+@pytest.mark.feature("002-F083")
 def test_sliders_driven_into_their_stops_open_no_loop():
     cross = MechanismSolver(load_mechanism("cross"))
     rng = np.random.default_rng(0)
@@ -323,6 +338,7 @@ def test_commands_against_each_other_are_named(tmp_path):
     assert set(arm.in_the_way()) == {"command of joint_1", "command of link_2"}
 
 
+@pytest.mark.feature("002-F076")
 def test_a_heavier_joint_moves_less(tmp_path):
     arm = MechanismSolver(load_mechanism("redont"))
     arm.set_weight("joint_3", 1e8)
@@ -332,6 +348,7 @@ def test_a_heavier_joint_moves_less(tmp_path):
     assert abs(arm.q - before)[1] > 1e-3
 
 
+@pytest.mark.feature("002-F084")
 @pytest.mark.parametrize("weight", [1e-4, 1e4])
 def test_no_joint_takes_a_longer_step_than_allowed_whatever_its_weight(weight):
     arm = MechanismSolver(load_mechanism("redont"))
@@ -341,6 +358,7 @@ def test_no_joint_takes_a_longer_step_than_allowed_whatever_its_weight(weight):
     assert motion.q[2] - before == pytest.approx(10 * np.radians(5.0))
 
 
+@pytest.mark.feature("002-F082")
 def test_a_command_out_of_reach_is_met_as_nearly_as_without_a_preferred_position():
     gaps = []
     for share in (0.0, 0.5):
@@ -367,6 +385,7 @@ def test_free_motion_tends_to_a_preferred_position_while_the_tool_stays():
     np.testing.assert_allclose(arm.placement("frame_7").translation, tip, atol=1e-6)
 
 
+@pytest.mark.feature("002-F074")
 def test_direct_and_inverse_operation_alternate_without_a_jump():
     hybrid = MechanismSolver(load_mechanism("planar_hybrid"))
     last, largest = hybrid.q.copy(), 0.0
@@ -381,6 +400,7 @@ def test_direct_and_inverse_operation_alternate_without_a_jump():
     assert largest < 0.02
 
 
+@pytest.mark.feature("002-F079", "002-F192")
 @pytest.mark.parametrize("defect", [1.0, 2.0])
 def test_a_parallelogram_off_its_plane_still_works_where_its_gap_is_accepted_orc_15(defect, tmp_path):
     text = find_resource("urdf/mechanisms/hpr.mad").read_text()
@@ -414,6 +434,7 @@ def test_a_loop_that_cannot_close_says_by_how_much_and_the_last_state_is_kept(tm
     np.testing.assert_array_equal(motion.q, before)
 
 
+@pytest.mark.feature("002-F084")
 def test_a_dead_point_stops_the_drive_and_the_loop_is_named(tmp_path):
     """The rocker drives: it can't go beyond where crank and rod are in line."""
     solver = MechanismSolver(four_bar(tmp_path))
@@ -431,6 +452,7 @@ def test_a_dead_point_stops_the_drive_and_the_loop_is_named(tmp_path):
     assert motion.status in ("nearest", "stuck")
 
 
+@pytest.mark.feature("002-F090")
 def test_a_loop_is_let_go_and_held_again():
     hybrid = MechanismSolver(load_mechanism("planar_hybrid"))
     loop = hybrid.mechanism.loops[0].name
@@ -449,6 +471,7 @@ def test_a_loop_is_let_go_and_held_again():
     np.testing.assert_allclose(pin.log6(gap).vector, 0.0, atol=1e-9)
 
 
+@pytest.mark.feature("002-F072", "002-F187")
 def test_couplings_hold_and_count_as_loops_do(tmp_path):
     arm = arm_2r(tmp_path)
     geared = Mechanism(arm.robot, arm.initial, arm.tools, (Coupling("gear", {"joint_1": 2.0, "joint_2": 1.0}, 1.0),))
@@ -517,6 +540,7 @@ def test_what_is_not_finite_or_not_there_is_refused_and_nothing_moves():
     assert cross.command(ToolMotion("link_5", (0.001, 0.0, 0.0))).status == "reached"
 
 
+@pytest.mark.feature("002-F084")
 def test_a_device_that_jumps_by_a_metre_moves_the_mechanism_by_its_longest_step():
     cross = MechanismSolver(load_mechanism("cross"))
     before = cross.q.copy()
@@ -532,6 +556,7 @@ def test_a_device_that_jumps_by_a_metre_moves_the_mechanism_by_its_longest_step(
     assert motion.q[0] - before[0] == pytest.approx(10 * np.radians(5.0))
 
 
+@pytest.mark.feature("002-F066")
 def test_a_ladder_of_ten_loops_that_share_joints_closes_and_follows(tmp_path):
     lines = ["frame 5 { pos { 120 0 0 } ori { 0 0 0 } pred 0 filename ( ) }"]
     constraints = []
@@ -556,6 +581,7 @@ def test_a_ladder_of_ten_loops_that_share_joints_closes_and_follows(tmp_path):
     np.testing.assert_allclose(solver.placement("link_192").translation[0] - start[0], 0.05, atol=1e-6)
 
 
+@pytest.mark.feature("002-F082")
 def test_a_rocker_that_is_led_to_its_dead_point_is_led_back():
     """Crank and coupler in line: to first order the rocker can't move, and the crank moves it by its square."""
     solver = MechanismSolver(load_mechanism("fourbar"))

@@ -68,6 +68,7 @@ def test_rows_are_the_derivative_of_the_gap_however_far_it_is_open(name, seed):
         np.testing.assert_allclose(J[:, k], (ahead - behind) / (2.0 * h), atol=2e-8)
 
 
+@pytest.mark.feature("002-F064")
 @pytest.mark.parametrize("seed", range(3))
 def test_gap_of_a_frame_is_the_rotation_vector_and_the_origin_seen_from_the_first_frame(seed):
     case = Tree(ROWS, seed)

@@ -39,6 +39,7 @@ class Counting:
         return self.joints[b]
 
 
+@pytest.mark.feature("002-F043")
 def test_each_body_is_placed_once_however_many_paths_lead_over_it():
     mechanism = load_mechanism("cross")
     tree = tree_of(mechanism.model)
@@ -47,6 +48,7 @@ def test_each_body_is_placed_once_however_many_paths_lead_over_it():
     np.testing.assert_array_equal(counting.asked, [0] + [1] * mechanism.model.nv)
 
 
+@pytest.mark.feature("002-F043")
 def test_placements_are_those_of_the_configuration_after_whatever_was_tried():
     solver = MechanismSolver(load_mechanism("cross"))
     solver.command(ToolMotion("link_5", (0.01, 0.02, 0.0)))
@@ -59,6 +61,7 @@ def test_placements_are_those_of_the_configuration_after_whatever_was_tried():
     assert_placed_as_pinocchio_does(solver)
 
 
+@pytest.mark.feature("002-F045")
 def test_a_shape_says_which_link_of_which_robot_it_is():
     for mechanism in load_scene("two_robots").mechanisms.values():
         shapes = mechanism.robot.visual_model.geometryObjects
@@ -67,6 +70,7 @@ def test_a_shape_says_which_link_of_which_robot_it_is():
             assert mechanism.robot.parts.links[shape.name.split("/")[0]].joint_id == shape.parentJoint
 
 
+@pytest.mark.feature("002-F050", "002-F187")
 @pytest.mark.parametrize("name", ["mars_rover_arm", "walking_leg", "cross"])
 def test_a_base_that_moves_carries_all_and_opens_no_loop(name):
     solver = MechanismSolver(load_mechanism(name))
@@ -86,6 +90,7 @@ def test_a_base_that_moves_carries_all_and_opens_no_loop(name):
     assert_placed_as_pinocchio_does(solver)
 
 
+@pytest.mark.feature("002-F050")
 def test_an_arm_on_a_rover_keeps_its_tool_where_it_is_while_the_rover_drives():
     solver = MechanismSolver(load_mechanism("mars_rover_arm"))
     for _ in range(30):
@@ -98,6 +103,7 @@ def test_an_arm_on_a_rover_keeps_its_tool_where_it_is_while_the_rover_drives():
     assert np.abs(solver.q - start).max() > 0.03
 
 
+@pytest.mark.feature("002-F165")
 def test_obstacles_stay_while_the_base_moves():
     solver = MechanismSolver(load_mechanism("hpr"))
     obstacles = Obstacles(solver, {"ball": (Sphere(0.05), pin.SE3(np.eye(3), np.array([5.0, 0.0, 0.0])))})

@@ -41,6 +41,7 @@ def degrees(q):
     return np.degrees(q)
 
 
+@pytest.mark.feature("002-F030", "002-F190")
 def test_hybrid_closes_as_printed_orc_07():
     hybrid = solver("planar_hybrid", closed=False)
     np.testing.assert_allclose(hybrid.gaps(), [-0.455883, -2.878331, 0, 0, 0, 0], atol=1e-6)
@@ -55,6 +56,7 @@ def test_hybrid_closes_as_printed_orc_07():
     assert np.degrees(pin.log3(tip.rotation)[2]) == pytest.approx(-8.829750, abs=1e-6)
 
 
+@pytest.mark.feature("002-F063", "002-F064")
 def test_augmented_jacobian_of_the_hybrid_orc_04():
     J = solver("planar_hybrid").jacobian(("frame_9",))[[0, 1, 5, 6, 7, 11]]
     expected = [
@@ -73,6 +75,7 @@ def test_augmented_jacobian_of_the_hybrid_orc_04():
     np.testing.assert_allclose(null * np.sign(null[0]), expected, atol=1e-6)
 
 
+@pytest.mark.feature("002-F062")
 def test_jacobian_in_the_terminal_frame_orc_02():
     hybrid = solver("planar_hybrid")
     J, R = hybrid.jacobian(("frame_9",))[:6], placement(hybrid, "frame_9").rotation
@@ -83,6 +86,7 @@ def test_jacobian_in_the_terminal_frame_orc_02():
     np.testing.assert_allclose(local[2:5], 0.0, atol=1e-9)
 
 
+@pytest.mark.feature("002-F070")
 def test_first_order_response_of_the_hybrid_orc_07b():
     hybrid = solver("planar_hybrid")
     expected = {
@@ -117,6 +121,7 @@ def test_frames_of_gap_and_rows_decide_over_convergence_orc_03():
     np.testing.assert_allclose(norms, [63.8, 88.1, 124.0, 178.0], rtol=5e-3)
 
 
+@pytest.mark.feature("002-F030", "002-F065", "002-F193")
 def test_cross_delta_closes_as_printed_orc_12():
     cross = solver("cross", closed=False)
     gap = [-8.883808, -29.815974, 32.633806, 0, 0, 0, -8.883808, 29.815974, 32.633806, 0, 0, 0]
@@ -142,6 +147,7 @@ def test_cross_delta_closes_as_printed_orc_12():
     np.testing.assert_allclose(cross.jacobian(("link_5",))[3:6] @ free.T, 0.0, atol=1e-12)
 
 
+@pytest.mark.feature("002-F063", "002-F067")
 def test_augmented_jacobian_of_the_cross_delta_and_its_response_to_turns_b3():
     cross = solver("cross")
     sigma = [3304.736, 3242.489, 1313.206, 1308.398, 1080.574, 981.546, 125.930, 115.750,
@@ -154,6 +160,7 @@ def test_augmented_jacobian_of_the_cross_delta_and_its_response_to_turns_b3():
         np.testing.assert_allclose(J[3:6] @ step, expected[axis], atol=1e-6)
 
 
+@pytest.mark.feature("002-F069")
 @pytest.mark.parametrize(
     ("feedback", "cycles", "distance", "angle", "turned"),
     [(False, 10, 0.036, 2.53, 4.94), (True, 10, None, 0.4996, 0.9646), (True, 100, None, 0.5, 0.9654),
@@ -174,6 +181,7 @@ def test_feedback_bounds_the_gap_under_a_turn_that_cannot_be_made_orc_06(feedbac
     assert np.degrees(np.linalg.norm(pin.log3(now @ before.T))) == pytest.approx(turned, rel=0.01)
 
 
+@pytest.mark.feature("002-F089")
 def test_loops_close_again_when_the_turn_ends_orc_06b():
     cross = solver("cross")
     for _ in range(100):
@@ -193,6 +201,7 @@ def test_loops_close_again_when_the_turn_ends_orc_06b():
     assert freed[1] < 1e-7
 
 
+@pytest.mark.feature("002-F069")
 @pytest.mark.parametrize(("axis", "end"), [(0, -658.697), (1, 199.994)])
 def test_feedback_keeps_the_cross_delta_closed_over_a_long_way_orc_06(axis, end):
     gaps = {}
@@ -208,6 +217,7 @@ def test_feedback_keeps_the_cross_delta_closed_over_a_long_way_orc_06(axis, end)
     assert gaps[False] == pytest.approx((0.205, 0.098)[axis], rel=0.01)
 
 
+@pytest.mark.feature("002-F073")
 @pytest.mark.parametrize(
     ("held", "expected", "tip"),
     [
@@ -230,6 +240,7 @@ def test_driven_joint_free_as_in_the_thesis_or_held_orc_08(held, expected, tip):
 MACDAC = np.radians([0.0, 30.0, -60.0, 120.0, 180.0])
 
 
+@pytest.mark.feature("002-F067", "002-F068", "002-F078", "002-F191")
 def test_macdac_answers_what_it_can_and_ignores_the_rest_orc_11():
     arm = ThesisSolver(load_mechanism("macdac"))
     arm.q = MACDAC.copy()
@@ -250,6 +261,7 @@ def test_macdac_answers_what_it_can_and_ignores_the_rest_orc_11():
     np.testing.assert_allclose(unreachable * np.sign(unreachable[5]), [0, -0.001, 0, 0.1993, 0, 0.97994], atol=5e-5)
 
 
+@pytest.mark.feature("002-F062", "002-F191")
 def test_macdac_s_jacobian_orc_10():
     arm = ThesisSolver(load_mechanism("macdac"))
     arm.q = MACDAC.copy()
@@ -264,6 +276,7 @@ REDONT = [
 ]
 
 
+@pytest.mark.feature("002-F076", "002-F114", "002-F195")
 @pytest.mark.parametrize(("direction", "whole", "position"), REDONT)
 def test_redundant_joints_share_a_motion_orc_16(direction, whole, position):
     arm = ThesisSolver(load_mechanism("redont"))
@@ -278,6 +291,7 @@ def test_redundant_joints_share_a_motion_along_the_tool_orc_16():
     np.testing.assert_allclose(degrees(step), [0, -0.11529, -0.03897, 0.02382, 0.05817, 0.07227], atol=1e-5)
 
 
+@pytest.mark.feature("002-F075", "002-F077")
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [(ToolMotion("").rows, [0, -0.286479, 0.948074, -1.010957, -0.134732, 0.763585]),
@@ -289,6 +303,7 @@ def test_a_second_command_on_the_chain_bends_it_while_the_tool_stays_orc_16(rows
     np.testing.assert_allclose(degrees(arm.step(*both)), expected, atol=1e-5)
 
 
+@pytest.mark.feature("002-F079", "002-F192")
 def test_parallelogram_of_hpr_orc_15():
     hpr = solver("hpr", closed=False)
     assert np.linalg.norm(hpr.gaps()) < 1e-9

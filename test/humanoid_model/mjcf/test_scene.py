@@ -36,6 +36,7 @@ def scene_name(scene, body):
     return next(name for name in scene.body_names() if name.rpartition("/")[2] == body)
 
 
+@pytest.mark.feature("000-F010")
 @pytest.mark.parametrize("name", ["arm", "pile", "pendulum"])
 def test_masses_inertias_and_places_are_mujocos(name):
     simulation = Simulation(fixture(name))
@@ -59,6 +60,7 @@ def test_masses_inertias_and_places_are_mujocos(name):
         np.testing.assert_allclose(inertia, told["inertia"], atol=2e-7)
 
 
+@pytest.mark.feature("000-F010")
 def test_a_pendulum_moves_as_in_mujoco():
     def motion(dt):
         simulation, found = Simulation(fixture("pendulum"), dt=dt), []
@@ -94,6 +96,7 @@ def test_a_pile_comes_to_rest_on_its_shapes():
     assert height["ghost"] == pytest.approx(0.1 - 0.5 * 9.81 * 1.5**2, rel=1e-6)
 
 
+@pytest.mark.feature("000-F010")
 def test_the_larger_friction_of_two_bodies_counts(tmp_path):
     slope = '<geom name="ramp" type="box" size="5 5 0.1" euler="0 20 0" friction="0.2"/>'
     boxes = "".join(
@@ -128,6 +131,7 @@ def test_torsional_and_rolling_friction_count_where_condim_says_so(tmp_path):
     assert [pair.rolling_friction for pair in found] == [0.0, 0.0, 0.0, 0.003]
 
 
+@pytest.mark.feature("000-F010")
 def test_shapes_have_whole_sizes_and_lie_between_their_ends(tmp_path):
     geoms = (
         '<geom type="box" size="1 2 3"/><geom type="sphere" size="0.5"/><geom type="cylinder" size="0.1 0.4"/>'
@@ -236,6 +240,7 @@ def test_equalities_hold(tmp_path):
     assert (mimic.joint, mimic.multiplier, mimic.offset) == ("one", -0.5, 0.0)
 
 
+@pytest.mark.feature("000-F010")
 def test_a_coupling_of_two_trees_is_refused_with_its_line(tmp_path):
     """Each tree is a robot; a joint follows one of its own robot only."""
     world = "".join(
@@ -248,6 +253,7 @@ def test_a_coupling_of_two_trees_is_refused_with_its_line(tmp_path):
             load_scene(path)
 
 
+@pytest.mark.feature("000-F010")
 def test_who_touches_whom_is_as_the_file_says(tmp_path):
     world = (
         '<geom name="floor" type="plane" size="1 1 1" conaffinity="3"/>'
@@ -266,6 +272,7 @@ def test_who_touches_whom_is_as_the_file_says(tmp_path):
     assert scene.self_collision
 
 
+@pytest.mark.feature("000-F010")
 def test_what_is_repeated_stands_where_mujoco_puts_it(tmp_path):
     world = (
         '<replicate count="3" offset="1 0 0" euler="0 0 90" sep="-"><body name="b" pos="0 1 0"><freejoint/>'
@@ -284,6 +291,7 @@ def test_what_is_repeated_stands_where_mujoco_puts_it(tmp_path):
         np.testing.assert_allclose(shapes[name], place, atol=1e-12)
 
 
+@pytest.mark.feature("000-F010")
 def test_a_height_field_has_mujocos_heights_and_carries(tmp_path):
     asset = '<asset><hfield name="h" nrow="3" ncol="2" size="1 2 0.5 0.1" elevation="1 2  3 4  5 9"/></asset>'
     world = '<geom type="hfield" hfield="h"/><body name="a" pos="0 0 0.6"><freejoint/><geom size="0.1"/></body>'
@@ -295,6 +303,7 @@ def test_a_height_field_has_mujocos_heights_and_carries(tmp_path):
     assert len(simulation.contacts) > 0
 
 
+@pytest.mark.feature("000-F010")
 def test_a_pair_touches_whatever_its_bits_with_its_own_friction(tmp_path):
     world = '<geom name="f" type="plane" size="1 1 1" contype="0" conaffinity="0"/>' + "".join(
         f'<body name="{name}" pos="{place} 0 0.1"><freejoint/>'
@@ -313,6 +322,7 @@ def test_a_pair_touches_whatever_its_bits_with_its_own_friction(tmp_path):
         assert (pair.friction, pair.torsional_friction, pair.rolling_friction) == friction
 
 
+@pytest.mark.feature("000-F010")
 def test_what_is_left_out_is_warned_of_with_its_line(tmp_path):
     world = (
         '<geom name="floor" type="plane" size="1 1 1" solref="0.01 1"/>\n'
@@ -360,6 +370,7 @@ HINGE = f'<body name="b"><joint name="j"/>{BALL}</body>'
 FIXED, COEF = '<fixed name="t"', '<joint joint="j" coef="1"/>'
 
 
+@pytest.mark.feature("000-F010")
 @pytest.mark.parametrize(
     ("world", "rest", "told"),
     [

@@ -38,6 +38,7 @@ def roles(state, couples):
     return {couples.location(hold.couple).name: hold.role for hold in state.stance.holds}
 
 
+@pytest.mark.feature("001-F163", "001-F164")
 def test_children_lose_or_gain_one_contact_that_does_not_bear(can):
     made = planner(can)
     found = [roles(state, made.space.couples) for state in children(made, made.search.nodes[0])]
@@ -48,6 +49,7 @@ def test_children_lose_or_gain_one_contact_that_does_not_bear(can):
     assert len(found) == 3
 
 
+@pytest.mark.feature("001-F163")
 def test_a_released_contact_is_gone_among_the_grandchildren_and_the_last_one_stays(can):
     made = planner(can)
     for parent, state in list(made.space.expand(made.search.nodes[0], made.search.nodes, lambda: False)):
@@ -63,6 +65,7 @@ def test_a_released_contact_is_gone_among_the_grandchildren_and_the_last_one_sta
         assert Role.RELEASED not in {hold.role for hold in state.stance.holds}
 
 
+@pytest.mark.feature("001-F166")
 def test_known_stances_cost_no_posture(can):
     made = planner(can)
     first = children(made, made.search.nodes[0])
@@ -74,6 +77,7 @@ def test_known_stances_cost_no_posture(can):
     assert made.space.counts.known == made.space.counts.tried == 4
 
 
+@pytest.mark.feature("001-F168")
 def test_stances_within_the_tolerance_are_one(can):
     close = PredefinedCandidates({("right_hand_fingers", "table_top"): [(-0.5, -0.15, 0.0), (-0.5, -0.17, 0.0)]})
     counts = {}
@@ -83,6 +87,7 @@ def test_stances_within_the_tolerance_are_one(can):
     assert counts == {0.01: 2, 0.03: 1}
 
 
+@pytest.mark.feature("001-F165")
 def test_searches_start_from_the_parents_posture(can):
     made, starts = planner(can), []
     answer = made.space.caller.answer
@@ -93,6 +98,7 @@ def test_searches_start_from_the_parents_posture(can):
     assert all(start is made.search.nodes[0].state.q for start in starts)
 
 
+@pytest.mark.feature("001-F183")
 def test_the_posture_of_a_pre_contact_starts_that_of_the_contact(can):
     made, found = planner(can, pre_contact=True), []
     answer = made.space.caller.answer
@@ -133,6 +139,7 @@ def test_a_hand_at_the_edge_of_the_table_alone_does_not_carry_the_robot(can):
     assert not made.space.caller.balances(stance((knee, sole)).releasing(sole.couple).stance(couples))
 
 
+@pytest.mark.feature("001-F161", "001-F162")
 def test_ways_are_asked_for(can):
     asked, ends = [], []
     made = planner(
@@ -153,6 +160,7 @@ def test_ways_are_asked_for(can):
     assert ends[0][1].at_goal
 
 
+@pytest.mark.feature("001-F160", "001-F259")
 def test_the_goal_is_asked_for_once_for_each_node_before_its_children(can):
     made = planner(can, reach=False)
     plan = made.run(max_nodes=6)
@@ -162,6 +170,7 @@ def test_the_goal_is_asked_for_once_for_each_node_before_its_children(can):
     assert not planner(can, goal_below=0.0).run(max_nodes=6).statistics.table().get("goal", (0,))[0] > 1
 
 
+@pytest.mark.feature("001-F170")
 def test_a_few_children_are_those_ahead_of_what_has_a_posture(stairs):
     found = {}
     for count in (None, 2):
@@ -183,6 +192,7 @@ def test_a_few_children_are_those_ahead_of_what_has_a_posture(stairs):
     assert found[2][1] < found[None][1]
 
 
+@pytest.mark.feature("001-F170")
 def test_children_that_were_left_out_come_when_nothing_else_is_left(stairs, tmp_path):
     """Two at a time, again and again, they are those that are found at once; a saved search remembers what is left."""
     every, few = (ContactPlanner(*stairs.arguments, **stairs.options, children=count) for count in (None, 2))
@@ -218,6 +228,7 @@ def slid(can):
     return made, children(made, made.search.nodes[0])
 
 
+@pytest.mark.feature("001-F178", "001-F182")
 def test_places_chosen_by_the_posture_generator_lie_on_the_surface_and_hold(slid, can, frame_drift):
     made, found = slid
     hands = [state for state in found if len(state.stance.couples) == 3]
@@ -237,6 +248,7 @@ def test_places_chosen_by_the_posture_generator_lie_on_the_surface_and_hold(slid
     assert all(known.distance(a.stance, b.stance) > 0.03 for a, b in itertools.combinations(hands, 2))
 
 
+@pytest.mark.feature("001-F179")
 def test_a_chosen_place_is_better_by_the_criterion_than_places_drawn_around_it(slid, can):
     made, found = slid
     couples, caller = made.space.couples, made.space.caller
@@ -255,6 +267,7 @@ def test_a_chosen_place_is_better_by_the_criterion_than_places_drawn_around_it(s
     assert tried >= 3
 
 
+@pytest.mark.feature("001-F183")
 def test_a_pre_contact_refuses_a_couple_out_of_reach_at_the_cost_of_one_posture(can):
     far = PredefinedCandidates({("right_hand_fingers", "floor"): [(x, -0.5, 0.0) for x in (-0.6, -0.5, -0.4, -0.3)]})
     knee = float(can.robot.postures["half_sitting"][can.robot.index_q("RLEG_JOINT3")])
@@ -268,6 +281,7 @@ def test_a_pre_contact_refuses_a_couple_out_of_reach_at_the_cost_of_one_posture(
     assert counts == {False: (0, False), True: (1, True)}
 
 
+@pytest.mark.feature("001-F203", "001-F204")
 def test_tasks_hold_in_every_posture_or_in_those_they_are_made_for(can):
     def when_three_hold(stance):
         return [joint_at(can.kinematics, "HEAD_JOINT1", -0.2)] if len(stance) == 3 else []
@@ -282,6 +296,7 @@ def test_tasks_hold_in_every_posture_or_in_those_they_are_made_for(can):
         assert state.q[index] == pytest.approx(0.3, abs=1e-5)
 
 
+@pytest.mark.feature("001-F206")
 def test_the_robot_looks_where_it_puts_its_hand(can):
     eye, ahead = np.array([0.05, 0.0, 0.08]), np.array([1.0, 0.0, 0.0])
     bodies = {body.name: body.placement_world_body for body in can.scene.bodies}
@@ -309,6 +324,7 @@ def test_the_robot_looks_where_it_puts_its_hand(can):
     assert reached() > 0.1
 
 
+@pytest.mark.feature("001-F207")
 @pytest.mark.parametrize("chosen", [False, True], ids=["random places", "volumes"])
 def test_a_floor_of_a_hundred_times_the_area_changes_no_node(stairs, chosen):
     """O2-11: what is beyond reach costs nothing."""
@@ -345,6 +361,7 @@ def best_children(stairs):
     return whole_search(stairs, "vbfp", max_nodes=300)
 
 
+@pytest.mark.feature("001-F185")
 def test_the_best_children_and_next_siblings_climb_the_stairs_with_fewer_nodes(stairs, best_children, check_plan):
     _, plan = best_children
     assert plan.success
@@ -356,6 +373,7 @@ def test_the_best_children_and_next_siblings_climb_the_stairs_with_fewer_nodes(s
     assert all_children.potentials[-1] > 1.0
 
 
+@pytest.mark.feature("001-F178", "001-F186")
 def test_each_couple_has_one_child_whose_siblings_are_found_in_what_its_place_leaves(best_children):
     made, _ = best_children
     node = next(node for node in made.search.nodes if node.parent is not None and node.state.born is not None)
@@ -371,11 +389,13 @@ def test_each_couple_has_one_child_whose_siblings_are_found_in_what_its_place_le
         assert max(abs(other.x - new.x) / 0.075, abs(other.y - new.y) / 0.075, turn / math.radians(30)) > 0.99
 
 
+@pytest.mark.feature("001-F187")
 def test_the_potential_is_what_postures_are_chosen_by(best_children):
     made, _ = best_children
     assert made.space.caller.criterion is made.space.posture_term
 
 
+@pytest.mark.feature("001-F191")
 def test_only_the_postures_part_of_the_potential_chooses_postures(can):
     plain, counted = planner(can, terms=[]), planner(can)
     both = (children(search, search.search.nodes[0]) for search in (plain, counted))
@@ -385,6 +405,7 @@ def test_only_the_postures_part_of_the_potential_chooses_postures(can):
         assert more == pytest.approx(0.02 * sum(hold.role is not Role.RELEASED for hold in other.stance.holds))
 
 
+@pytest.mark.feature("001-F186")
 def test_a_volume_is_kept_in_a_file(best_children):
     made, _ = best_children
     state = next(node.state for node in made.search.nodes if node.state.born is not None)
@@ -402,6 +423,7 @@ def test_methods_ask_for_what_they_need(can):
         planner(can, method="dfs")
 
 
+@pytest.mark.feature("001-F159")
 def test_stances_of_couples_whose_children_fail_wait_longer(can):
     changes = {"failure_penalty": 0.5, "reach": False, "balance": False}
     made = planner(can, **changes)
@@ -423,6 +445,7 @@ def test_stances_of_couples_whose_children_fail_wait_longer(can):
     assert again.space.delay(root.state) == 0.5 * failed
 
 
+@pytest.mark.feature("001-F186")
 def test_a_duplicate_is_replaced_by_its_siblings(stairs):
     options = chosen_footholds(stairs, "vbfp") | {"pre_contact": False}
     made = ContactPlanner(*stairs.arguments, **options)

@@ -40,6 +40,7 @@ def centre_of_mass(robot, q):
     return pin.centerOfMass(robot.model, robot.model.createData(), q)
 
 
+@pytest.mark.feature("001-F015", "001-F159", "001-F169", "001-F250")
 def test_a_hand_bears_on_the_table_before_the_other_reaches_the_can(can, can_plan, check_plan):
     assert can_plan.success
     check_plan(can, can_plan)
@@ -52,6 +53,7 @@ def test_a_hand_bears_on_the_table_before_the_other_reaches_the_can(can, can_pla
     assert np.linalg.norm(fingers - [1.15, 0.1, 0.78]) < 0.005 + 1e-5
 
 
+@pytest.mark.feature("001-F250")
 def test_the_can_is_reached_with_torque_limits_and_clear_of_the_table(can, check_plan):
     plan = plan_contacts(*can.arguments, **reaching(can), max_nodes=80)
     assert plan.success
@@ -61,6 +63,7 @@ def test_the_can_is_reached_with_torque_limits_and_clear_of_the_table(can, check
     assert verdict.success, [str(violation) for violation in verdict.violations]
 
 
+@pytest.mark.feature("001-F250")
 def test_the_can_is_out_of_reach_on_both_feet_alone(can):
     only_feet = can.options | {"locations": ["left_sole", "right_sole"], "forbidden": []}
     places = {key: value for key, value in can.options["candidates"].places.items() if key[1] == "platform"}
@@ -70,6 +73,7 @@ def test_the_can_is_out_of_reach_on_both_feet_alone(can):
     assert "doesn't allow the goal" in plan.explanation
 
 
+@pytest.mark.feature("001-F017", "001-F159", "001-F164", "001-F170", "001-F251")
 def test_stairs_are_climbed_foot_by_foot_within_the_steps(stairs, stairs_plan, check_plan):
     assert stairs_plan.success
     check_plan(stairs, stairs_plan)
@@ -140,6 +144,7 @@ def tree(planner):
     return [(node.state.stance, node.parent, node.potential, node.expanded) for node in planner.search.nodes]
 
 
+@pytest.mark.feature("001-F208")
 def test_a_search_of_best_children_halted_within_expansions_grows_the_same_tree(stairs, tmp_path):
     options = chosen_footholds(stairs, "vbfp")
     straight, halted = (ContactPlanner(*stairs.arguments, **options) for _ in range(2))
@@ -157,6 +162,7 @@ def test_a_search_of_best_children_halted_within_expansions_grows_the_same_tree(
     assert len(purposes[0]) < len(purposes[1]) + 10
 
 
+@pytest.mark.feature("001-F208")
 def test_a_posture_under_way_is_given_up(can):
     planner, given = ContactPlanner(*can.arguments, **can.options), []
     answer = planner.space.caller.answer
@@ -175,6 +181,7 @@ def test_a_posture_under_way_is_given_up(can):
     assert planner.run().success
 
 
+@pytest.mark.feature("001-F208")
 def test_the_plan_so_far_can_be_asked_for_within_a_posture(can, can_plan, monkeypatch):
     monkeypatch.setattr(contact_space, "_LOOK", 0.0)  # asks in every iteration
     planner, seen = ContactPlanner(*can.arguments, **can.options), []
@@ -196,6 +203,7 @@ def test_surfaces_that_nothing_holds_on_are_named_with_the_reason(can):
     assert "platform (" not in plan.explanation
 
 
+@pytest.mark.feature("001-F170")
 @pytest.mark.parametrize("strategy", [RandomCandidates(radius=0.2), SearchVolumes(radius=0.2)])
 def test_a_rail_too_narrow_for_the_patches_is_told_from_one_out_of_reach(can, strategy):
     narrow, wide = (
@@ -215,6 +223,7 @@ def test_a_rail_too_narrow_for_the_patches_is_told_from_one_out_of_reach(can, st
     assert "wide (never within reach)" in told
 
 
+@pytest.mark.feature("001-F014")
 def test_a_goal_far_from_the_origin_is_looked_for(can):
     """Whatever the way there, tens of metres from where the search starts, the goal can be fulfilled."""
     hand = can.robot.contacts["left_hand_fingers"].placement_link_patch.translation
@@ -227,6 +236,7 @@ def test_a_goal_far_from_the_origin_is_looked_for(can):
             ContactPlanner(can.robot, can.scene, can.start, [goal], **can.options)
 
 
+@pytest.mark.feature("001-F014")
 def test_a_goal_is_looked_for_from_the_posture_at_the_beginning(can, monkeypatch):
     plan_module, begun = importlib.import_module("humanoid_planner.contacts.plan_contacts"), []
     asked = plan_module.generate_posture
@@ -248,6 +258,7 @@ def test_a_goal_in_the_sky_is_told_by_what_is_out_of_reach(can):
     assert "reaches" in plan.explanation
 
 
+@pytest.mark.feature("001-F013", "001-F014", "001-F022")
 def test_bad_problems_are_named(can):
     robot, scene, start, goal = can.arguments
     fixed = start.contacts[0]

@@ -16,6 +16,7 @@ def saved(can, tmp_path_factory):
     return plan, path
 
 
+@pytest.mark.feature("001-F023")
 def test_a_plan_comes_back_as_it_was(can, saved):
     plan, path = saved
     stances, postures = load_plan(path, can.robot, can.scene)

@@ -29,6 +29,7 @@ def alone(can):
     return plan_contacts(*can.arguments, **can.options)
 
 
+@pytest.mark.feature("001-F208")
 @pytest.mark.parametrize("executor", [lambda: ThreadPoolExecutor(2), processes], ids=["threads", "processes"])
 def test_the_plan_is_the_same_whoever_seeks_the_postures(can, alone, executor):
     assert alone.success
@@ -54,6 +55,7 @@ def death_of_the_third_stance(stance):
     return []
 
 
+@pytest.mark.feature("001-F208")
 def test_a_worker_that_dies_is_told_and_the_search_goes_on_without_it(can, alone, tmp_path):
     planner = ContactPlanner(*can.arguments, **can.options, tasks=death_of_the_third_stance)
     with processes() as workers, pytest.raises(WorkerError, match="worker was lost: BrokenProcessPool"):
@@ -96,6 +98,7 @@ def refusing(stance):
     raise InputError("no such thing", element="tasks")
 
 
+@pytest.mark.feature("001-F208")
 def test_a_search_cancelled_while_workers_work_goes_on_to_the_same_plan(can, alone):
     planner, looks = ContactPlanner(*can.arguments, **can.options), []
     with ThreadPoolExecutor(1) as workers:

@@ -32,6 +32,7 @@ def frame(robot, q, link):
     return data.oMf[robot.model.getFrameId(link)]
 
 
+@pytest.mark.feature("001-F011", "001-F016", "001-F253")
 def test_from_a_chair_to_standing_with_a_hand_on_the_table():
     """The first part of X24, up and half a metre aside; the benchmark goes two metres."""
     case = chair_to_standing(0.4)
@@ -50,6 +51,7 @@ def test_from_a_chair_to_standing_with_a_hand_on_the_table():
     assert not any(stance & forbidden for stance in held)
 
 
+@pytest.mark.feature("001-F018", "001-F203", "001-F205", "001-F254")
 def test_sitting_down_with_a_glass_that_stays_upright():
     case = sitting_with_glass()
     plan = plan_contacts(*case.arguments, **case.options, max_nodes=250)
@@ -62,6 +64,7 @@ def test_sitting_down_with_a_glass_that_stays_upright():
     assert held >= {("seat", "seat"), ("left_sole", "floor"), ("right_sole", "floor")}
 
 
+@pytest.mark.feature("001-F252")
 def test_the_head_goes_under_the_table_in_the_first_part_of_the_plan():
     """A third of the nodes; the whole plan is a slow test."""
     case = under_the_table()
@@ -74,6 +77,7 @@ def test_the_head_goes_under_the_table_in_the_first_part_of_the_plan():
     assert (heads[under, 2] < 0.9).all()
 
 
+@pytest.mark.feature("001-F192", "001-F252")
 @pytest.mark.slow
 def test_potentials_of_bodies_lead_under_the_table_where_the_guide_alone_does_not():
     """O2-07: the guide's potential alone doesn't get there within the nodes that suffice with those of bodies."""
@@ -95,6 +99,7 @@ def held_in(plan):
     return [{(contact.location.name, contact.surface.name) for contact in stance.contacts} for stance in plan.stances]
 
 
+@pytest.mark.feature("001-F258")
 def test_a_walk_backwards_that_turns_keeps_its_centre_of_mass_a_centimetre_inside():
     case = backward_walk()
     plan = plan_contacts(*case.arguments, **case.options, max_nodes=150)
@@ -106,6 +111,7 @@ def test_a_walk_backwards_that_turns_keeps_its_centre_of_mass_a_centimetre_insid
     assert pelvis.rotation[1, 0] > np.cos(0.2) - 1e-5
 
 
+@pytest.mark.feature("001-F009")
 def test_a_step_of_thirty_centimetres_with_a_hand_on_the_rail():
     case = step_with_rail()
     plan = plan_contacts(*case.arguments, **case.options, seed=0, max_nodes=150)

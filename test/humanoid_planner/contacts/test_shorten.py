@@ -42,6 +42,7 @@ def hands(can):
     return space, follow, Hold(right, -0.5, -0.15, 0.0), Hold(left, -0.35, 0.15, 0.0)
 
 
+@pytest.mark.feature("001-F209")
 def test_a_contact_made_and_given_up_again_goes(can):
     space, follow, right, left = hands(can)
     states = follow(
@@ -53,6 +54,7 @@ def test_a_contact_made_and_given_up_again_goes(can):
     assert [state.stance.couples for state in short] == [state.stance.couples for state in states[:2]]
 
 
+@pytest.mark.feature("001-F209")
 def test_a_hand_that_is_put_twice_is_put_once(can):
     space, follow, right, left = hands(can)
     near = dataclasses.replace(left, x=-0.2)
@@ -66,6 +68,7 @@ def test_a_hand_that_is_put_twice_is_put_once(can):
     assert [state.stance for state in short] == [states[0].stance, states[1].stance, states[1].stance.adding(near)]
 
 
+@pytest.mark.feature("001-F209")
 def test_a_plan_of_needed_contacts_stays_as_it_is(can):
     space, follow, right, left = hands(can)
     states = follow(lambda stance: stance.adding(right), lambda stance: stance.adding(left))

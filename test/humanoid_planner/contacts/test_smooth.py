@@ -23,6 +23,7 @@ def steps(case, plan):
     return np.array([pin.difference(case.robot.model, *pair) for pair in itertools.pairwise(plan.postures)])
 
 
+@pytest.mark.feature("001-F210")
 def test_a_smooth_plan_is_shorter_and_holds_what_it_held(climbed):
     case, planner, plan = climbed
     smooth = planner.smoothed()
@@ -36,6 +37,7 @@ def test_a_smooth_plan_is_shorter_and_holds_what_it_held(climbed):
     assert verdict.success, verdict.violations
 
 
+@pytest.mark.feature("001-F210")
 def test_a_smooth_plan_begins_where_it_did_and_ends_at_the_goal(can, check_plan):
     planner = ContactPlanner(*can.arguments, **can.options)
     plan = planner.run()
@@ -55,6 +57,7 @@ def test_without_time_a_plan_stays_as_it_is(climbed):
     assert all((one == other).all() for one, other in zip(kept.postures, plan.postures, strict=True))
 
 
+@pytest.mark.feature("001-F210")
 def test_ways_that_are_refused_keep_the_plan_as_it_is(can):
     planner = ContactPlanner(*can.arguments, **can.options)
     plan = planner.run()

@@ -11,6 +11,8 @@ from humanoid_model.errors import InputError
 from humanoid_planner.contacts import PlanLimits, plan_contacts, verify_plan
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at
 
+pytestmark = pytest.mark.feature("001-F233")
+
 
 @pytest.fixture(scope="module")
 def walk(stairs):
@@ -35,6 +37,7 @@ def changed(stance, name, **fields):
     return stance.removing(name).adding(dataclasses.replace(contact, **fields))
 
 
+@pytest.mark.feature("001-F021")
 def test_a_plan_made_with_collisions_holds(stairs, walk):
     verdict = verify_plan(stairs.robot, stairs.scene, *walk)
     assert verdict.violations == ()
@@ -142,6 +145,7 @@ def test_contacts_elsewhere_are_caught(stairs, walk):
     assert "drift" in kinds(stairs, turned, postures[:1])
 
 
+@pytest.mark.feature("001-F021")
 def test_a_foot_that_is_lifted_too_early_is_caught(stairs, walk):
     stances, postures = walk
     lifted = changed(stances[0], "left_sole", kind=ContactKind.RELEASED)
@@ -150,6 +154,7 @@ def test_a_foot_that_is_lifted_too_early_is_caught(stairs, walk):
     assert kinds(stairs, [nothing], postures[:1]) == {"balance"}
 
 
+@pytest.mark.feature("001-F020", "001-F021")
 def test_stances_out_of_order_are_caught(stairs, walk):
     stances, postures = walk
     left_out = verify_plan(stairs.robot, stairs.scene, [stances[0], stances[3]], [postures[0], postures[3]])

@@ -64,6 +64,7 @@ def placements(rng: np.random.Generator, count: int, farthest: float) -> tuple[n
     return Rotation.random(2 * count, random_state=rng).as_matrix(), origins
 
 
+@pytest.mark.feature("001-F123")
 def test_distance_and_normal_of_the_polyhedra() -> None:
     rng = np.random.default_rng(0)
     points = clouds(rng)
@@ -135,6 +136,7 @@ def association(count: int, R: float) -> np.ndarray:
     return tried
 
 
+@pytest.mark.feature("001-F124", "001-F125", "001-F126")
 def test_association_is_right_at_once_or_after_one_correction() -> None:
     tried = association(3000, 20.0)
     assert tried.sum() > 2000

@@ -6,6 +6,8 @@ import pytest
 
 from humanoid_planner.distance.big_sphere import big_sphere
 
+pytestmark = pytest.mark.feature("001-F110")
+
 RIGHT = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0]])
 EQUILATERAL = np.array([[0, 0, 0], [0.1, 0, 0], [0.05, 0.1 * np.sqrt(0.75), 0]])
 

@@ -49,6 +49,7 @@ def test_every_pair_of_two_links_is_in_one_group(volumes, found):
     assert sorted(map(tuple, together)) == sorted(expected)
 
 
+@pytest.mark.feature("001-F077")
 def test_links_next_to_each_other_are_left_to_joint_limits(hrp2, volumes, found):
     joints = hrp2.description.joints.values()
     moved = {frozenset((j.parent, j.child)) for j in joints if j.type != "fixed"}
@@ -133,6 +134,7 @@ def world():
     return scene(floor(), box("table", (1.0, 1.0, 0.1), place(1.0, 0.0, 0.7)))
 
 
+@pytest.mark.feature("001-F043")
 def test_environment_pairs_follow_the_rules_of_the_scene(hrp2, volumes):
     around = world()
     bodies = scene_volumes(around)
@@ -149,6 +151,7 @@ def test_environment_pairs_follow_the_rules_of_the_scene(hrp2, volumes):
     assert len(environment_pairs(hrp2, volumes, ruled, bodies)) == len(pairs)  # rules about another robot
 
 
+@pytest.mark.feature("001-F075")
 def test_held_contacts_may_touch_what_they_hold_on_and_nothing_else(hrp2, volumes):
     around = world()
     bodies = scene_volumes(around)
@@ -163,6 +166,7 @@ def test_held_contacts_may_touch_what_they_hold_on_and_nothing_else(hrp2, volume
     assert len(pairs) == 2 * len(volumes) - 2
 
 
+@pytest.mark.feature("001-F075")
 def test_contact_location_on_a_link_fixed_to_another_frees_that_one(hrp2, volumes):
     location = dataclasses.replace(next(iter(hrp2.contacts.values())), link="r_sole")
     held = Stance((Contact(location, Surface("floor", "floor", pin.SE3.Identity()), 0.0, 0.0, 0.0),))

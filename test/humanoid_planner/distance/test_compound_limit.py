@@ -55,6 +55,7 @@ def test_joints_whose_links_never_collide_are_reported_as_such(reports):
     assert reports["CHEST_JOINT0+CHEST_JOINT1"].by_construction == (("CHEST_LINK0", "CHEST_LINK1"),)
 
 
+@pytest.mark.feature("001-F076")
 @pytest.mark.parametrize("name", LIMITED)
 def test_function_is_positive_wherever_shapes_collide_and_seldom_elsewhere(hrp2, reports, name):
     report = reports[name]

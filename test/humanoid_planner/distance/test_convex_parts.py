@@ -46,6 +46,7 @@ def test_shapes_that_nearly_fill_their_hull_are_put_together():
     assert len(convex_parts(inside)) == 1
 
 
+@pytest.mark.feature("001-F134")
 def test_chair_becomes_parts_that_leave_its_gaps_free():
     legs = [geometry(Box(np.array([0.04, 0.04, 0.45])), place(x, y, 0.225)) for x in (-0.2, 0.2) for y in (-0.2, 0.2)]
     chair = [
@@ -113,6 +114,7 @@ def test_mesh_with_a_hole_is_covered_too(tmp_path):
     assert max(min(part.distance(point) for part in parts) for point in surface) < 1e-6
 
 
+@pytest.mark.feature("001-F134")
 def test_a_mesh_of_many_triangles_is_few_parts_of_few_corners_that_cover_it():
     mesh = trimesh.creation.torus(0.3, 0.08, major_sections=32, minor_sections=20)
     assert len(mesh.faces) > 1000
@@ -124,6 +126,7 @@ def test_a_mesh_of_many_triangles_is_few_parts_of_few_corners_that_cover_it():
     assert not any(part.contains_points(np.zeros((1, 3))).any() for part in parts)
 
 
+@pytest.mark.feature("001-F134")
 def test_what_sticks_out_is_the_farthest_point_from_its_nearest_part():
     rng = np.random.default_rng(0)
     parts = [RoundedHull(0.1 * rng.normal(size=(30, 3)) + [0.3 * i, 0.0, 0.0], 0.0) for i in range(3)]

@@ -37,6 +37,7 @@ def test_balls() -> None:
     assert np.linalg.norm(concentric.normal) == pytest.approx(1.0)
 
 
+@pytest.mark.feature("001-F131")
 def test_gradient_is_that_of_the_twists() -> None:
     rng = np.random.default_rng(1)
     a = SphereTorusVolume.from_points(rng.normal(size=(15, 3)) * 0.1, 0.01, 20.0)
@@ -73,6 +74,7 @@ def test_half_space_first_and_second() -> None:
     assert np.allclose(above.gradient, below.gradient[::-1])
 
 
+@pytest.mark.feature("001-F133")
 def test_plain_body_first_and_second() -> None:
     """Points are each body's own: the plain one's on the face of its box, the volume's beyond its margin."""
     volume, box = SphereTorusVolume.from_points(CUBE, 0.01, 20.0), RoundedHull(2.0 * CUBE, 0.0)

@@ -29,6 +29,7 @@ def hull(points: np.ndarray) -> coal.ConvexBase:
     return coal.ConvexBase.convexHull(vector, False, "")
 
 
+@pytest.mark.feature("001-F129")
 def test_distances_are_the_ones_of_the_definition() -> None:
     # A gap across the normal bounds the distance from below, two points from above: where both agree, that's it.
     rng = np.random.default_rng(0)
@@ -94,6 +95,7 @@ def test_no_shorter_translation_separates_in_deep_penetration_of_many() -> None:
     check_deep(200, 12)
 
 
+@pytest.mark.feature("001-F130")
 def test_the_translation_in_deep_penetration_separates() -> None:
     rng = np.random.default_rng(2)
     pairs = all_pairs(zoo(rng))
@@ -160,6 +162,7 @@ def overlapping_boxes(kind: str, poses: int, searched: int) -> None:
     assert overlaps > 3 * poses
 
 
+@pytest.mark.feature("001-F130")
 @pytest.mark.parametrize("kind", ["aligned", "quarter turns", "yaw"])
 def test_overlapping_boxes_with_parallel_faces(kind: str) -> None:
     overlapping_boxes(kind, 12, 1)
@@ -251,6 +254,7 @@ def test_an_evaluation_does_not_depend_on_the_last_one() -> None:
         assert np.allclose(pairs.normals[apart], fresh.normals[apart], atol=1e-8)
 
 
+@pytest.mark.feature("001-F133")
 def test_plain_hulls_after_any_placement() -> None:
     # As for two volumes: the gap across the normal bounds from below, the points from above; whatever came before.
     rng = np.random.default_rng(12)
@@ -298,6 +302,7 @@ def test_coaxial_prisms_are_the_same_in_a_turned_world() -> None:
     assert np.ptp(values) < 1e-6
 
 
+@pytest.mark.feature("001-F132")
 def test_far_apart_touching_and_concentric() -> None:
     rng = np.random.default_rng(6)
     pairs = all_pairs(zoo(rng))
@@ -368,6 +373,7 @@ def test_values_level_off_beyond_the_cutoff() -> None:
     assert np.all(seen > 2000)
 
 
+@pytest.mark.feature("001-F131")
 def test_derivatives_of_pairs_on_moving_bodies() -> None:
     rng = np.random.default_rng(8)
     volumes = zoo(rng)

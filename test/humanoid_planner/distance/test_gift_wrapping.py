@@ -26,6 +26,7 @@ def points_in_spheres(points, wrapped, radius):
     return np.linalg.norm(points[None] - wrapped.centres[:, None], axis=2) - radius
 
 
+@pytest.mark.feature("001-F116")
 @pytest.mark.parametrize("R", [1.0, 20.0, 1000.0])
 @pytest.mark.parametrize("name", COSPHERICAL)
 def test_cospherical_points_give_faces_without_overlap(name, R):
@@ -43,6 +44,7 @@ def test_faces_of_one_polygon_share_their_sphere_exactly():
     assert len(np.unique(wrapped.centres, axis=0)) == 2 + 32
 
 
+@pytest.mark.feature("001-F114")
 @pytest.mark.parametrize("R", [0.45, 1.0, 20.0, 1000.0])
 @pytest.mark.parametrize("seed", range(6))
 def test_spheres_hold_all_points_and_touch_their_faces(seed, R):
@@ -70,6 +72,7 @@ def test_outward_is_right_of_the_faces():
     assert (np.einsum("ij,ij->i", normals, corners[:, 0] - points.mean(axis=0)) > 0).all()
 
 
+@pytest.mark.feature("001-F117")
 def test_points_under_a_flat_cap_are_skipped():
     top = np.array([[0.0, 0.0, 0.05 + 1e-4], [0.01, 0.02, 0.05 + 9e-5]])
     points = np.vstack([box_corners(0.1, 0.1, 0.1), top])
@@ -98,6 +101,7 @@ def test_bent_line_inside_the_spindle_of_its_ends_is_a_segment():
     assert len(wrap(points, 100.0).vertices) == 3
 
 
+@pytest.mark.feature("001-F115")
 def test_too_small_radius_says_what_it_must_exceed():
     with pytest.raises(InputError, match=r"big spheres are too small: R - r is 0.08 m.*radius 0.0866025 m.*R must"):
         wrap(box_corners(0.1, 0.1, 0.1), 0.08)

@@ -23,6 +23,7 @@ def test_centres() -> None:
     assert not sphere_sphere((0.0, 0.0, 0.0))[2]
 
 
+@pytest.mark.feature("001-F127")
 def test_centre_and_circle_by_sampling() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -48,6 +49,7 @@ def gap(d: np.ndarray, axes: np.ndarray, radii: np.ndarray, n: np.ndarray) -> fl
     return float(d @ n + radii @ np.sqrt(1.0 - (axes @ n) ** 2))
 
 
+@pytest.mark.feature("001-F127")
 @pytest.mark.parametrize("radii", [(1.0, 1.0), (20.0, 20.0), (20.0, 0.5)])
 def test_two_circles_by_sampling(radii: tuple[float, float]) -> None:
     # Edges near each other, as between volumes; the normal to start from is off by what features are wide.
@@ -73,6 +75,7 @@ def test_two_circles_by_sampling(radii: tuple[float, float]) -> None:
         assert sampled >= length - 2e-4 * sum(radii)
 
 
+@pytest.mark.feature("001-F128")
 def test_alternating_projections_of_the_thesis_climb_to_the_same_points() -> None:
     # Farthest point of one circle from the last one of the other, again and again: never down, and slowly.
     d, axes, radii = np.array([0.1, 0.2, 1.0]), np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0]]), np.array([1.5, 2.0])

@@ -16,6 +16,8 @@ from humanoid_planner.distance.robot_volumes import robot_volumes
 from humanoid_planner.distance.rounded_hull import rounded_hull
 from humanoid_planner.distance.volume_mesh import volume_mesh
 
+pytestmark = pytest.mark.feature("001-F114")
+
 
 def in_own_frame(robot):
     """Every link a body of its own, numbered as in the description."""

@@ -80,6 +80,7 @@ def turning_over(distance: float, swing: float = 0.2) -> Path:
     return path
 
 
+@pytest.mark.feature("001-F137")
 def test_turning_through_parallelism_is_smooth_where_the_polyhedra_jump() -> None:
     volume = SphereTorusVolume.from_points(BOX, 0.01, 20.0)
     path = turning_over(0.1)
@@ -91,6 +92,7 @@ def test_turning_through_parallelism_is_smooth_where_the_polyhedra_jump() -> Non
     assert abs(values[0][4] - values[1][4]) == pytest.approx(0.2, abs=2e-3)
 
 
+@pytest.mark.feature("001-F133")
 @pytest.mark.parametrize("swapped", [False, True])
 def test_one_sided_distance_is_smooth_too(swapped: bool) -> None:
     volume, box = SphereTorusVolume.from_points(BOX, 0.01, 20.0), RoundedHull(BOX, 0.0)
@@ -154,6 +156,7 @@ def test_polyhedra_jump_along_random_paths() -> None:
     assert np.mean(np.array(jumps) > 0.02) > 0.3
 
 
+@pytest.mark.feature("001-F129")
 def test_through_contact_into_light_penetration() -> None:
     rng = np.random.default_rng(6)
     volumes = volumes_of_paths(rng)

@@ -41,6 +41,7 @@ def lowest_centre(points, radius, direction):
     return middle @ direction + radius * solution.fun
 
 
+@pytest.mark.feature("001-F112")
 @pytest.mark.parametrize("R", [0.6, 20.0])
 @pytest.mark.parametrize("name", VOLUMES)
 def test_support_is_the_boundary_of_all_balls(name, R):
@@ -65,6 +66,7 @@ def test_many_directions_at_once_give_what_single_ones_give(name):
     assert volume.support(3.0 * directions) == pytest.approx(np.array(expected), abs=1e-14)
 
 
+@pytest.mark.feature("001-F113")
 @pytest.mark.parametrize("name", VOLUMES)
 def test_volume_is_strictly_convex(name):
     volume = SphereTorusVolume.from_points(VOLUMES[name], 0.01, 2.0)
@@ -81,6 +83,7 @@ def test_volume_is_strictly_convex(name):
     assert (inside >= chord**2 / (8 * 2.0) - 1e-12).all()
 
 
+@pytest.mark.feature("001-F111", "001-F113")
 @pytest.mark.parametrize("R", [1.0, 20.0])
 @pytest.mark.parametrize("name", ["triangle", "cube", "prism", "blob", "needle"])
 def test_patches_join_without_kink(name, R):
@@ -131,6 +134,7 @@ def test_arcs_between_faces_on_one_sphere_are_empty():
     assert spindle.sweeps.tolist() == [2 * np.pi]
 
 
+@pytest.mark.feature("001-F120")
 def test_margins_of_the_theorem_with_its_correction():
     equilateral = np.array([[0, 0, 0], [0.1, 0, 0], [0.05, 0.1 * np.sqrt(0.75), 0]])
     volume = SphereTorusVolume.from_points(equilateral, 0.01, 20.0)
@@ -156,6 +160,7 @@ def test_no_margin_exceeds_the_bound(seed):
     assert volume.margin_bound > 0.021
 
 
+@pytest.mark.feature("001-F121")
 def test_small_r_and_large_R_approach_the_convex_hull():
     points = blob(40, 0.1, 5)
     units = unit_vectors(200, 6)
@@ -197,6 +202,7 @@ def test_ordinary_volumes_have_a_convex_polyhedron(name):
     assert SphereTorusVolume.from_points(VOLUMES[name], 0.01, 20.0).convex
 
 
+@pytest.mark.feature("001-F118")
 def test_folded_thin_triangles_are_reported():
     # Two points beside the middle of a segment that hardly leave the spindle of its ends (sagitta 6.25 mm), at a
     # right angle: the sphere touches both ends of the segment between them on either side.
@@ -208,6 +214,7 @@ def test_folded_thin_triangles_are_reported():
     assert SphereTorusVolume.from_points(points * [1, 3, 3], 0.01, 20.0).convex
 
 
+@pytest.mark.feature("001-F118")
 def test_valley_along_the_other_diagonal_is_reported():
     # Two corners of a rhombus are higher than the others, by less or by more than the big sphere bulges (1 mm).
     for up, convex in ((1e-5, False), (0.0, True), (2e-3, True)):
@@ -248,6 +255,7 @@ def test_volume_far_from_its_origin_is_the_same_volume():
     assert far.support(units) - away == pytest.approx(near.support(units), abs=1e-11)
 
 
+@pytest.mark.feature("001-F122")
 def test_saved_volumes_are_equal(tmp_path):
     for name, points in VOLUMES.items():
         volume = SphereTorusVolume.from_points(points, 0.01, 20.0)

@@ -5,11 +5,14 @@ from collections.abc import Callable
 
 import coal
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 from humanoid_planner.distance.distance_pairs import DistancePairs
 from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
+
+pytestmark = pytest.mark.feature("001-F138")
 
 MOVING = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.06, 0.06) for z in (-0.05, 0.05)])
 OBSTACLE = np.array([[x, y, z] for x in (-0.3, 0.3) for y in (-0.3, 0.3) for z in (-0.1, 0.1)])

@@ -11,6 +11,8 @@ from fixtures.point_clouds import blob, box_corners
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.distance.volume_mesh import volume_mesh
 
+pytestmark = pytest.mark.feature("001-F136")
+
 
 @pytest.mark.parametrize("R", [1.0, 20.0])
 @pytest.mark.parametrize(

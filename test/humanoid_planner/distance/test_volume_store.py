@@ -8,6 +8,8 @@ from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.distance.volume_store import store_folder, stored_parts, stored_volume
 
+pytestmark = pytest.mark.feature("001-F122")
+
 POINTS = blob(20, 0.1, 0)
 
 

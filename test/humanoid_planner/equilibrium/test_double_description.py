@@ -13,6 +13,8 @@ from humanoid_planner.equilibrium.double_description import (
     polytope_halfspaces,
 )
 
+pytestmark = pytest.mark.feature("001-F201")
+
 
 def made_of(generators, vector):
     """Whether a vector is a sum of non-negative multiples of generators."""

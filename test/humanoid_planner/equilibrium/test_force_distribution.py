@@ -15,6 +15,8 @@ from humanoid_planner.equilibrium.force_distribution import check_equilibrium, i
 from humanoid_planner.equilibrium.friction_cone import pyramid_halfspaces, wrench_generators
 from humanoid_planner.equilibrium.wrench_cone import WrenchCone
 
+pytestmark = pytest.mark.feature("001-F082")
+
 GRAVITY = np.array([0.0, 0.0, -9.81])
 MASS = 58.0
 WEIGHT = MASS * 9.81

@@ -15,6 +15,8 @@ from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajector
 from humanoid_planner.equilibrium.motion_balance import MotionBalance
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 
+pytestmark = pytest.mark.feature("000-F029")
+
 FLOOR = Surface("floor", "", pin.SE3.Identity())
 
 

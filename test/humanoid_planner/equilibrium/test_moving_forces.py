@@ -11,6 +11,8 @@ from scipy.linalg import null_space
 from humanoid_model import load_robot
 from humanoid_planner.equilibrium.moving_forces import LoadedPoint, moving_forces, point_jacobian
 
+pytestmark = pytest.mark.feature("001-F011", "001-F016", "001-F253")
+
 
 @pytest.fixture(scope="module")
 def standing():
@@ -54,6 +56,7 @@ def test_forces_are_the_least_by_loads_and_torques(standing):
     assert np.square(loose.torques[6:] / effort[6:]).sum() > np.square(found.torques[6:] / effort[6:]).sum()
 
 
+@pytest.mark.feature("001-F231")
 @pytest.mark.parametrize("degrees", [0.0, 22.5, 45.0, 70.0])
 def test_friction_is_used_alike_in_all_directions(degrees):
     """A flat box is pushed along: up to nine tenths of friction, whichever the way, and never with more than it."""

@@ -22,6 +22,8 @@ from humanoid_planner.equilibrium.support_polygon import (
     shrink_convex,
 )
 
+pytestmark = pytest.mark.feature("001-F078", "001-F080")
+
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 FOOT = ContactLocation("foot", "sole", pin.SE3.Identity(), CORNERS[:, :2], True)
 
@@ -150,6 +152,7 @@ def test_discs_of_two_centimetres_keep_the_centre_of_mass_within_one():
     assert polygon.margin([0.3, 0.1]) > 0.0098
 
 
+@pytest.mark.feature("001-F081")
 def test_margins_shrink_patches_and_polygons():
     np.testing.assert_allclose(np.ptp(shrink_convex(SQUARE, 0.1), axis=0), 0.8, atol=1e-8)
     polygon = SupportPolygon.of_points(SQUARE)

@@ -13,6 +13,8 @@ from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.friction_cone import pyramid_halfspaces
 from humanoid_planner.equilibrium.torque_polytope import TorquePolytope, torque_limits
 
+pytestmark = pytest.mark.feature("001-F083")
+
 
 def few_points(random, count):
     contacts = random_faces(random, faces=1)

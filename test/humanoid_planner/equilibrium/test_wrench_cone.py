@@ -14,6 +14,8 @@ from humanoid_planner.equilibrium.force_distribution import check_equilibrium, i
 from humanoid_planner.equilibrium.friction_cone import wrench_generators
 from humanoid_planner.equilibrium.wrench_cone import WrenchCone
 
+pytestmark = pytest.mark.feature("001-F084", "001-F085", "001-F201")
+
 MASS = 58.0
 WEIGHT = MASS * 9.81
 

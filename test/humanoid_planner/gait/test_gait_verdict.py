@@ -16,6 +16,8 @@ from humanoid_planner.gait.gait_verdict import judge_motion
 from humanoid_planner.gait.solvers.violation import ViolationKind
 from humanoid_planner.gait.specification.ground_profile import LEVEL, GroundProfile, ground_profile
 
+pytestmark = pytest.mark.feature("003-F106")
+
 MIDDLE = 60
 """A sample in single support of the rear leg's swing."""
 

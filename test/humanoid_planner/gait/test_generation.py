@@ -44,6 +44,8 @@ from humanoid_planner.gait.global_step.global_gait import GlobalStatus
 from humanoid_planner.gait.specification.ground_profile import LEVEL, GroundProfile
 from humanoid_planner.gait.trajectory import from_solution
 
+pytestmark = pytest.mark.feature("003-F106")
+
 STEP = cyclic_walk(RABBIT_WALK)
 DIRECT = GaitSolverOptions(method="direct")  # takes the least time
 

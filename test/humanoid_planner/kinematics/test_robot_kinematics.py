@@ -20,6 +20,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
+@pytest.mark.feature("001-F030", "001-F031", "001-F032", "001-F034")
 def test_links_and_centre_of_mass_are_where_pinocchio_puts_them(kinematics: RobotKinematics, rng) -> None:
     robot = kinematics.robot
     for _ in range(3):
@@ -47,6 +48,7 @@ def test_coordinates_and_configuration_are_inverse(kinematics: RobotKinematics, 
         np.testing.assert_allclose(kinematics.coordinates(kinematics.configuration(x)), x, atol=1e-12)
 
 
+@pytest.mark.feature("001-F030")
 def test_base_angles_are_those_of_the_thesis() -> None:
     """R = Rz(q6) Ry(q5) Rx(q4), (A.5)."""
     kinematics = RobotKinematics(load_robot("hrp2"))
@@ -60,6 +62,7 @@ def test_base_angles_are_those_of_the_thesis() -> None:
     np.testing.assert_allclose(p, [1.0, 2.0, 3.0])
 
 
+@pytest.mark.feature("001-F031", "001-F032", "001-F034")
 def test_derivatives_agree_with_finite_differences(kinematics: RobotKinematics, rng) -> None:
     links = list(kinematics.tree.bodies_of_links)
     x = random_variables(kinematics, rng)
@@ -87,6 +90,7 @@ def test_derivatives_agree_with_finite_differences(kinematics: RobotKinematics, 
     np.testing.assert_allclose(kinematics.centre_of_mass_jacobian(), expected, atol=2e-8)
 
 
+@pytest.mark.feature("001-F033")
 def test_pre_gradients_give_any_point_of_the_link(rng) -> None:
     """(3.23): dP = x J1 + y J2 + z J3 + J4."""
     kinematics = RobotKinematics(load_robot("hrp2"))
@@ -97,6 +101,7 @@ def test_pre_gradients_give_any_point_of_the_link(rng) -> None:
     np.testing.assert_allclose(np.tensordot(local, J[:3], 1) + J[3], expected, atol=1e-13)
 
 
+@pytest.mark.feature("001-F037")
 def test_columns_outside_the_chain_are_exactly_zero(rng) -> None:
     kinematics = RobotKinematics(load_robot("hrp2"))
     kinematics.set(random_variables(kinematics, rng))
@@ -107,6 +112,7 @@ def test_columns_outside_the_chain_are_exactly_zero(rng) -> None:
     assert (np.abs(np.delete(J, outside, axis=1)).max(axis=0) > 0).all()
 
 
+@pytest.mark.feature("001-F035", "001-F036", "001-F038")
 def test_a_body_is_placed_once_per_configuration_and_only_when_asked_for(rng) -> None:
     kinematics = RobotKinematics(load_robot("hrp2"))
     x = random_variables(kinematics, rng)
@@ -127,6 +133,7 @@ def test_a_body_is_placed_once_per_configuration_and_only_when_asked_for(rng) ->
     assert not np.allclose(kinematics.point("RARM_LINK5", [0.0, 0.0, 0.0]), on_demand)
 
 
+@pytest.mark.feature("001-F032", "001-F035")
 def test_a_new_configuration_leaves_nothing_of_the_last_one(rng) -> None:
     used, fresh = RobotKinematics(load_robot("hrp2")), RobotKinematics(load_robot("hrp2"))
     x = random_variables(used, rng)
@@ -139,6 +146,7 @@ def test_a_new_configuration_leaves_nothing_of_the_last_one(rng) -> None:
     np.testing.assert_array_equal(used.pre_gradients("RARM_LINK5"), fresh.pre_gradients("RARM_LINK5"))
 
 
+@pytest.mark.feature("001-F003")
 def test_mimicking_joints_follow_and_share_a_variable() -> None:
     kinematics = RobotKinematics(robot_named("mimicking"))
     assert kinematics.names[6:] == ("first",)

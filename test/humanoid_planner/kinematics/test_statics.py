@@ -11,6 +11,8 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.problem.force_model import ForceModel, Load
 from humanoid_planner.posture.problem.state import PostureState
 
+pytestmark = pytest.mark.feature("001-F047")
+
 GRAVITY = np.array([0.3, -0.2, -9.7])
 
 

@@ -16,6 +16,7 @@ def sampled(path: BodyPath, count: int = 400) -> tuple[np.ndarray, np.ndarray]:
     return s, np.array([path.placement(x).translation for x in s])
 
 
+@pytest.mark.feature("001-F223")
 def test_it_leaves_and_comes_along_the_normals() -> None:
     path = BodyPath(START, END, leaves=True, arrives=True, approach=0.02, lift=0.05)
     s, places = sampled(path)
@@ -32,6 +33,7 @@ def test_it_leaves_and_comes_along_the_normals() -> None:
     assert 0.3 < places[-3, 0] < 0.32
 
 
+@pytest.mark.feature("001-F224")
 def test_speed_and_direction_are_continuous() -> None:
     path = BodyPath(START, END, leaves=True, arrives=True, approach=0.02, lift=0.05)
     s, places = sampled(path, 4000)
@@ -42,6 +44,7 @@ def test_speed_and_direction_are_continuous() -> None:
     assert turns.max() < 0.03 * path.length
 
 
+@pytest.mark.feature("001-F225")
 def test_the_orientation_turns_at_constant_speed_about_one_axis_between_the_straight_pieces() -> None:
     path = BodyPath(START, END, leaves=True, arrives=True, approach=0.02, lift=0.05)
     inner = np.linspace(0.02 / path.length, 1.0 - 0.02 / path.length, 21)
@@ -51,6 +54,7 @@ def test_the_orientation_turns_at_constant_speed_about_one_axis_between_the_stra
     np.testing.assert_allclose(path.placement(0.5 * inner[0]).rotation, np.eye(3), atol=1e-12)
 
 
+@pytest.mark.feature("001-F226")
 def test_a_higher_lift_goes_higher_and_via_points_are_passed() -> None:
     heights = [
         sampled(BodyPath(START, END, leaves=True, arrives=True, approach=0.02, lift=lift))[1][:, 2].max()

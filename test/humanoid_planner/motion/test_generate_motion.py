@@ -33,6 +33,7 @@ def made(step: SimpleNamespace, plan: PlannedPostures, **more: object) -> object
     return generate_motion(step.robot, step.scene, plan, collisions=step.model, **more)  # type: ignore[arg-type]
 
 
+@pytest.mark.feature("001-F220")
 def test_the_motion_verifies_at_fine_steps(step: SimpleNamespace) -> None:
     stances, walks = step.motion.parts()
     verdict = verify_plan(step.robot, step.scene, stances, walks)
@@ -44,6 +45,7 @@ def test_the_motion_verifies_at_fine_steps(step: SimpleNamespace) -> None:
     assert cases == [Case.ADDED_REMOVED, Case.MOVED, Case.ADDED_REMOVED]
 
 
+@pytest.mark.feature("001-F231")
 def test_samples_are_a_motion_and_keep_all_limits(step: SimpleNamespace) -> None:
     trajectory, robot = step.motion.trajectory, step.robot
     model = robot.model
@@ -116,6 +118,7 @@ def test_the_zero_moment_point_is_that_of_the_body(step: SimpleNamespace) -> Non
         np.testing.assert_allclose(trajectory.zero_moment_point[k], point, atol=1e-6)
 
 
+@pytest.mark.feature("001-F230")
 def test_the_sinusoidal_law_pauses_and_durations(step: SimpleNamespace) -> None:
     settings = MotionSettings(
         law="sinusoidal", joint_speed=math.radians(30.0), pause=0.5, durations={1: 4.0}, period=0.02
@@ -131,6 +134,7 @@ def test_the_sinusoidal_law_pauses_and_durations(step: SimpleNamespace) -> None:
     assert first.duration / 0.02 == pytest.approx(round(first.duration / 0.02))
 
 
+@pytest.mark.feature("001-F237", "001-F239")
 def test_tasks_and_tighter_joint_bounds_are_kept_all_along(step: SimpleNamespace) -> None:
     """A hand that holds a glass upright, knees bent by half a radian at least."""
     kinematics = RobotKinematics(step.robot)
@@ -147,6 +151,7 @@ def test_tasks_and_tighter_joint_bounds_are_kept_all_along(step: SimpleNamespace
         assert q[knees].min() > 0.5 - 5e-3
 
 
+@pytest.mark.feature("001-F221", "001-F226")
 def test_via_points_are_kept(step: SimpleNamespace) -> None:
     sole = step.robot.contacts["right_sole"]
     settings = MotionSettings(via={0: [[-0.1, -0.16, 0.15]]}, period=0.02)
@@ -174,6 +179,7 @@ def test_a_foot_through_a_step_is_told(step: SimpleNamespace) -> None:
     assert "near step_1" in motion.explanation
 
 
+@pytest.mark.feature("001-F227", "001-F234")
 def test_where_no_straight_way_is_found_one_is_searched_for(
     step: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +197,7 @@ def test_where_no_straight_way_is_found_one_is_searched_for(
     assert none.explanation.endswith("no way was found among 0 random postures either.")
 
 
+@pytest.mark.feature("001-F227")
 def test_a_projection_that_jumps_ends_its_way(step: SimpleNamespace) -> None:
     """The straight way leads the hand through the middle of a ball that it keeps out of: the nearest side changes."""
     robot, kinematics, stance = step.robot, RobotKinematics(step.robot), step.plan.stances[0]
@@ -269,6 +276,7 @@ def test_postures_need_no_more_friction_than_pyramids_of_forces_have_where_they_
     assert postures.calls in calls
 
 
+@pytest.mark.feature("001-F239")
 def test_a_search_keeps_tasks(step: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A glass in the hand stays exactly upright on a way that was searched for."""
     monkeypatch.setattr(step_path, "LIFTS", ())
@@ -301,6 +309,7 @@ def test_the_last_posture_fulfils_the_goal_and_is_held_at_rest(step: SimpleNames
     np.testing.assert_allclose(push, turned, atol=1e-4)
 
 
+@pytest.mark.feature("001-F240")
 def test_it_is_cancelled_with_what_there_is(step: SimpleNamespace) -> None:
     told: list[Progress] = []
 
@@ -390,6 +399,7 @@ def corrupted(step: SimpleNamespace) -> list[tuple[str, set[str], list[Stance], 
     ]  # fmt: skip
 
 
+@pytest.mark.feature("001-F233")
 def test_each_of_ten_corrupted_motions_is_caught(step: SimpleNamespace) -> None:
     for what, kinds, stances, walks in corrupted(step):
         verdict = verify_plan(step.robot, step.scene, stances, walks)

@@ -15,6 +15,7 @@ from humanoid_planner.motion import stabiliser_events, waist_references
 TABLE = Surface("table", "table", pin.SE3.Identity())
 
 
+@pytest.mark.feature("001-F235")
 def test_references_are_the_centre_of_mass_on_the_floor_as_the_waist_sees_it(step: SimpleNamespace) -> None:
     trajectory, model = step.motion.trajectory, step.robot.model
     found = waist_references(trajectory)
@@ -27,6 +28,7 @@ def test_references_are_the_centre_of_mass_on_the_floor_as_the_waist_sees_it(ste
         np.testing.assert_allclose(pin.rpy.rpyToMatrix(*found.orientation[k]), waist.rotation, atol=1e-9)
 
 
+@pytest.mark.feature("001-F236")
 def test_the_stabiliser_is_off_while_anything_but_soles_bears(step: SimpleNamespace) -> None:
     robot, planned = step.robot, step.motion.trajectory
     hands = [(1.0, 2.0), (1.5, 2.5), (3.0, 3.2)]

@@ -8,6 +8,8 @@ from humanoid_model import Contact, Stance, load_robot, load_scene
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.motion import MotionSettings, stances_of, with_reserve
 
+pytestmark = pytest.mark.feature("001-F250")
+
 
 def test_a_robot_with_reserve_has_smaller_patches_and_weaker_joints() -> None:
     robot = load_robot("hrp2")

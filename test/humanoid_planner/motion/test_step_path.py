@@ -6,6 +6,7 @@ import math
 import coal
 import numpy as np
 import pinocchio as pin
+import pytest
 
 from humanoid_model import Contact, ContactKind, Stance, load_robot, load_scene
 from humanoid_planner.motion import Case, MotionSettings, find_transitions
@@ -17,6 +18,7 @@ ROBOT, SCENE = load_robot("hrp2"), load_scene("ladder")
 SURFACES = {surface.name: surface for surface in SCENE.surfaces}
 
 
+@pytest.mark.feature("001-F222")
 def test_a_foot_that_leaves_by_its_sole_and_comes_by_its_ball_has_one_way() -> None:
     """The ball's middle is 55 mm before the sole's."""
     sole = Contact(ROBOT.contacts["right_sole"], SURFACES["floor"], 0.1, -0.095, 0.0, ContactKind.RELEASED)
@@ -34,6 +36,7 @@ def test_a_foot_that_leaves_by_its_sole_and_comes_by_its_ball_has_one_way() -> N
     assert path.on_normal(0.0)
 
 
+@pytest.mark.feature("001-F221")
 def test_a_hand_that_grazes_the_rung_it_comes_to_is_told() -> None:
     """Oracle: distances of the hand's shapes from the rung's box every tenth of a millimetre of the ways."""
     hand, clear = ROBOT.contacts["left_hand_fingers"], _Clearance(ROBOT, SCENE, 0.01)

@@ -29,6 +29,7 @@ def limits(speed: float = 1e3, acceleration: float = 1e3, effort: float = 1e3) -
     return PathLimits(np.array([speed]), np.array([acceleration]), np.array([effort]))
 
 
+@pytest.mark.feature("001-F229")
 @pytest.mark.parametrize(("degrees", "duration"), [(20.0, 3.1416), (45.0, 7.0686), (90.0, 14.1372)])
 def test_the_sinusoidal_law_takes_the_thesis_durations(degrees: float, duration: float) -> None:
     """Specification 001, O1-12: 10 degrees per second, T a multiple of the control period."""
@@ -38,6 +39,7 @@ def test_the_sinusoidal_law_takes_the_thesis_durations(degrees: float, duration:
     assert law.duration / 5e-3 == pytest.approx(round(law.duration / 5e-3), abs=1e-9)
 
 
+@pytest.mark.feature("001-F228")
 def test_the_sinusoidal_law_is_that_of_the_thesis() -> None:
     """Specification 001, E.5: T = 2 s."""
     law = SinusoidalLaw(np.zeros((3, 1)), np.ones(1), 1e-3).slower(2.0)
@@ -68,6 +70,7 @@ def test_speed_limits_and_gravity_count() -> None:
     assert law.duration == pytest.approx(math.sqrt(2.0 * (1.0 / 0.5 + 1.0 / 3.5)), rel=1e-2)
 
 
+@pytest.mark.feature("001-F231")
 @pytest.mark.parametrize("seed", range(4))
 def test_no_law_stops_between_its_ends(seed: int) -> None:
     """On a path that bends to and fro the greatest speed at one place would leave none for the next."""

@@ -23,6 +23,7 @@ L, R, H = "left_sole", "right_sole", "right_hand_fingers"
 BOTH = Stance((hold(L), hold(R)))
 
 
+@pytest.mark.feature("001-F222")
 def test_a_step_moves_one_body_and_then_transfers_the_weight() -> None:
     """Specification 001, E.4: cases 4a and 3."""
     plan = [
@@ -42,6 +43,7 @@ def test_a_step_moves_one_body_and_then_transfers_the_weight() -> None:
     assert all(contact.kind is FIXED for contact in transfer.held.contacts)
 
 
+@pytest.mark.feature("001-F222")
 def test_all_five_cases_are_told_apart() -> None:
     comes = [BOTH, BOTH.adding(hold(H, kind=RELEASED))]
     goes = [Stance((hold(L), hold(R), hold(H, kind=RELEASED))), BOTH]

@@ -66,6 +66,7 @@ def test_hock_schittkowski(number: int) -> None:
     assert np.abs(rest).max() <= 1e-5 * max(1.0, np.abs(gradient).max())
 
 
+@pytest.mark.feature("001-F092")
 def test_sparse_jacobian_is_the_dense_one() -> None:
     start = np.full(20, 0.5)
     dense, sparse = solve_ipopt(Sparse(False), start, EXACT), solve_ipopt(Sparse(True), start, EXACT)

@@ -17,6 +17,7 @@ from humanoid_planner.optimisation.solve import SOLVERS, solve
 EXACT = SolverOptions(optimality_tolerance=1e-6)
 
 
+@pytest.mark.feature("001-F066")
 @pytest.mark.parametrize("number", [6, 43, 71, 113])
 def test_solvers_can_be_exchanged(number: int) -> None:
     """F066: the program knows nothing of who solves it."""
@@ -41,6 +42,7 @@ def test_results_warm_start_any_solver(solver: str, other: str) -> None:
     assert_allclose(again.objective, program.optimum, rtol=1e-6)
 
 
+@pytest.mark.feature("001-F088")
 def test_what_the_last_solution_knew_saves_iterations() -> None:
     """From the solution itself, with its multipliers and without: an interior-point method has to find them again."""
     program = PROBLEMS[113]()

@@ -68,6 +68,7 @@ def _assert_optimal(program: NonlinearProgram, result, tolerance: float = 1e-6) 
     assert (result.bound_multipliers[result.x > program.lower + near] >= -tolerance * scale).all()
 
 
+@pytest.mark.feature("001-F061")
 @pytest.mark.parametrize("number", sorted(PROBLEMS))
 def test_hock_schittkowski(number: int) -> None:
     program = PROBLEMS[number]()
@@ -208,6 +209,7 @@ def _first(lower: float, upper: float, linear: bool = False):
     return (lambda x: x[0], lambda x: [1.0] + [0.0] * (len(x) - 1), lower, upper, linear)
 
 
+@pytest.mark.feature("001-F058")
 @pytest.mark.parametrize(
     ("rows", "code", "residual"),
     [
@@ -262,6 +264,7 @@ def test_iterates_that_no_longer_change_are_stalled() -> None:
     assert result.x[0] == 0.3
 
 
+@pytest.mark.feature("001-F063")
 def test_tolerances_are_kept() -> None:
     program = PROBLEMS[77]()
     loose = solve_sqp(program, program.start, SolverOptions(equality_tolerance=1e-2, optimality_tolerance=0.1))
@@ -274,6 +277,7 @@ def test_tolerances_are_kept() -> None:
     assert loose.iterations < tight.iterations
 
 
+@pytest.mark.feature("001-F064")
 def test_verbose_prints_a_line_per_iteration(capsys: pytest.CaptureFixture[str]) -> None:
     program = PROBLEMS[71]()
     result = solve_sqp(program, program.start, SolverOptions(verbose=True))
@@ -288,6 +292,7 @@ def test_verbose_prints_a_line_per_iteration(capsys: pytest.CaptureFixture[str])
     assert not capsys.readouterr().out
 
 
+@pytest.mark.feature("001-F088")
 def test_warm_start_saves_iterations() -> None:
     """F088: from the solution of a slightly different problem, with its multipliers, and without."""
     program = PROBLEMS[113]()
@@ -319,6 +324,7 @@ def _posture(far: float = 0.0) -> PostureProblem:
     return PostureProblem(HRP2, stance, PostureRequirements(stability="none"), start=HALF_SITTING)
 
 
+@pytest.mark.feature("001-F008")
 def test_postures_from_perturbed_starts_and_their_impossible_variants() -> None:
     """Feet and a hand of HRP-2; with the wall 3 m farther, failure takes no longer than three solutions."""
     problem, impossible = _posture(), _posture(3.0)

@@ -13,7 +13,7 @@ from benchmark.posture_problems import HAND, Case, collision_options, perturbed,
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture import CollisionModel, PostureProblem, PostureRequirements, PostureResult, solve_problem
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.feature("001-F006")]
 #: What may touch: contacts and what a hand grasps.
 ALLOWED = {
     "car": {("LLEG_LINK5", "floor"), ("RLEG_LINK5", "cabin_floor")},
@@ -55,6 +55,7 @@ def collisions(case: Case, q: np.ndarray) -> dict[tuple[str, str], float]:
     return {pair: depth for pair, depth in found.items() if pair not in ALLOWED[case.scene.name]}
 
 
+@pytest.mark.feature("001-F043", "001-F255")
 def test_found_and_clear_of_the_scene(solved: tuple[Case, PostureResult, PostureResult]) -> None:
     case, _, result = solved
     assert result.success, result.violations
@@ -93,6 +94,7 @@ def test_contacts_and_hands_are_where_they_should_be(solved: tuple[Case, Posture
         assert_allclose(link("LARM_LINK5").act(HAND), target, atol=1e-5)
 
 
+@pytest.mark.feature("001-F255")
 def test_the_car_is_entered_on_the_left_foot_alone() -> None:
     """The right foot bears nothing: the centre of mass is above the left sole."""
     case = scene_case("car")

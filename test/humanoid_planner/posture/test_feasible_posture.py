@@ -13,6 +13,8 @@ from humanoid_planner.posture.problem.problem import PostureProblem
 from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_studies.feasible_sqp.tube import TubeProgram
 
+pytestmark = pytest.mark.feature("001-F056")
+
 
 @pytest.mark.parametrize("seed", range(3))
 def test_posture_with_forces_and_torque_limits(seed: int) -> None:

@@ -80,6 +80,7 @@ def check_statics(robot: Robot, result: PostureResult, friction: float, loads=()
         assert np.hypot(*force[:2]) <= friction * normal + 3e-6 * weight
 
 
+@pytest.mark.feature("001-F003", "001-F040", "001-F047", "001-F070", "001-F082")
 def test_three_contacts_with_torque_limits_from_perturbed_starts() -> None:
     rng = np.random.default_rng(0)
     solved = 0
@@ -105,6 +106,7 @@ def test_three_contacts_with_torque_limits_from_perturbed_starts() -> None:
     assert solved >= 18
 
 
+@pytest.mark.feature("001-F078")
 def test_the_polygon_holds_the_centre_of_mass_and_a_margin_moves_it_inside() -> None:
     # Leaning forward pulls the centre of mass out over the toes.
     lean = [link_tasks.point_beyond(KINEMATICS, "WAIST", [0, 0, 0], [0.12, 0, 0], [1, 0, 0])]
@@ -127,6 +129,7 @@ def test_the_polygon_holds_the_centre_of_mass_and_a_margin_moves_it_inside() -> 
         check_contacts(HRP2, stance, result.q)
 
 
+@pytest.mark.feature("001-F081")
 def test_reduced_feet_keep_the_centre_of_mass_near_their_middle() -> None:
     """F081: discs of 2 cm diameter for the feet."""
     angles = np.linspace(0, 2 * np.pi, 16, endpoint=False)
@@ -139,6 +142,7 @@ def test_reduced_feet_keep_the_centre_of_mass_near_their_middle() -> None:
     assert np.hypot(com[0] - foot.x, com[1] - foot.y) <= 0.01 + 2e-6
 
 
+@pytest.mark.feature("001-F054")
 def test_least_torque_needs_less_than_the_nearest_posture() -> None:
     weight = 9.81 * KINEMATICS.total_mass
     common = {"stability": "forces", "torque_limits": True}
@@ -161,12 +165,14 @@ def test_a_load_shifts_the_forces_by_its_weight() -> None:
     np.testing.assert_allclose(total, [0, 0, 9.81 * KINEMATICS.total_mass + 40.0], atol=1e-3)
 
 
+@pytest.mark.feature("001-F047")
 def test_on_the_moon_the_feet_bear_a_sixth() -> None:
     result = generate_posture(HRP2, Stance(feet()), criterion=NEAR, stability="forces", gravity=[0.0, 0.0, -1.62])
     assert result.success
     np.testing.assert_allclose(result.forces.sum(axis=0), [0, 0, 1.62 * KINEMATICS.total_mass], atol=1e-3)
 
 
+@pytest.mark.feature("001-F088")
 def test_a_start_takes_the_forces_that_are_known() -> None:
     """F088: those of a posture found before, in the world; without them the weight is shared."""
     problem = PostureProblem(HRP2, ON_TABLE, PostureRequirements(stability="forces"), start=HALF_SITTING)
@@ -178,6 +184,7 @@ def test_a_start_takes_the_forces_that_are_known() -> None:
     assert np.abs(problem.state.place_forces().forces - known.forces).max() > 1.0
 
 
+@pytest.mark.feature("001-F046")
 def test_torque_limits_bound_the_load_that_can_be_held() -> None:
     """F046: with its joints prescribed, a level forearm bears what Pinocchio says its weakest joint does, no more."""
     link, arm = "RARM_LINK6", [f"RARM_JOINT{i}" for i in range(7)]
@@ -211,6 +218,7 @@ def test_torque_limits_bound_the_load_that_can_be_held() -> None:
     assert heavy.violations[0].constraint.startswith("torque of RARM")
 
 
+@pytest.mark.feature("001-F004", "001-F042", "001-F043")
 def test_no_collision_with_itself_or_a_scene_by_coals_word() -> None:
     from humanoid_model import load_scene
 
@@ -267,6 +275,7 @@ def test_no_collision_with_itself_or_a_scene_by_coals_word() -> None:
         assert gap > 0.0, names
 
 
+@pytest.mark.feature("001-F043")
 def test_a_box_where_a_forearm_would_be_is_kept_clear_of() -> None:
     """F043: the nearest posture is in it, by coal's word; with distances the whole arm is beside it."""
     elbow = reference_data(HRP2, HALF_SITTING).oMf[HRP2.parts.links["RARM_LINK4"].frame_id].translation
@@ -293,6 +302,7 @@ def test_a_box_where_a_forearm_would_be_is_kept_clear_of() -> None:
     assert gap(clear.q) > 0.02 - 2e-6, "both volumes hold all that is within 1 cm of their shapes"
 
 
+@pytest.mark.feature("001-F042", "001-F044")
 def test_crossed_arms_are_taken_apart() -> None:
     """F042: without distances the forearms are in each other; with them they aren't."""
     tasks = [
@@ -342,6 +352,7 @@ def test_different_criteria_and_starts_give_different_valid_postures() -> None:
         assert np.linalg.norm(found[one].q[7:] - found[other].q[7:]) > 0.2
 
 
+@pytest.mark.feature("001-F088")
 def test_a_warm_start_takes_fewer_iterations() -> None:
     """F088."""
     problem = PostureProblem(
@@ -355,6 +366,7 @@ def test_a_warm_start_takes_fewer_iterations() -> None:
     assert again.criterion == pytest.approx(cold.criterion, abs=1e-3)
 
 
+@pytest.mark.feature("001-F066")
 @pytest.mark.parametrize("solver", ["ipopt", "feasible_sqp"])
 def test_other_solvers_find_a_posture_of_the_same_cost(solver: str) -> None:
     """F066: the problem knows nothing of the solver."""
@@ -387,6 +399,7 @@ class HandsApart(Task):
         return J
 
 
+@pytest.mark.feature("001-F045")
 def test_a_users_own_task_and_extra_variables() -> None:
     result = generate_posture(HRP2, Stance(feet()), criterion=NEAR, tasks=[HandsApart(1.0)])
     assert result.success, result.explanation
@@ -418,6 +431,7 @@ def test_a_users_own_task_and_extra_variables() -> None:
     assert result.x[-1] == pytest.approx(height, abs=2e-6)
 
 
+@pytest.mark.feature("001-F087")
 def test_a_released_contact_keeps_its_place_and_bears_nothing() -> None:
     """F087: the transition posture holds the geometry of both feet and stands on one."""
     stance = Stance((where_it_is("left_sole"), where_it_is("right_sole", kind=ContactKind.RELEASED)))
@@ -448,6 +462,7 @@ def test_a_grasp_may_pull() -> None:
     assert total[0] > 1.0 or total[2] < -1.0
 
 
+@pytest.mark.feature("001-F002", "001-F048")
 def test_other_robots_go_through_the_same_code() -> None:
     """F002: a biped of 15 joints, a planar biped, an arm fixed to the world."""
     bip = load_robot("bip")

@@ -39,6 +39,7 @@ def _two_problems() -> list[PostureProblem]:
     return problems
 
 
+@pytest.mark.feature("001-F093")
 def test_program_derivatives() -> None:
     couplings = [SamePlacement(0, 1, "HEAD_LINK1"), SameFootprint(1, 0, HRP2.contacts["left_sole"])]
     postures = MultiplePostures(_two_problems(), couplings, weights=[1.0, 3.0])
@@ -75,6 +76,7 @@ def _sole(q: np.ndarray, name: str) -> pin.SE3:
     return data.oMf[HRP2.model.getFrameId(location.link)] * location.placement_link_patch
 
 
+@pytest.mark.feature("001-F093", "001-F258")
 def test_walking_backwards_while_turning() -> None:
     """X02: every foot lies flat and stays where it stands, and the centre of mass is above what bears it."""
     walk = turning_walk(BACKWARDS)

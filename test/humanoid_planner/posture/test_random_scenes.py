@@ -115,6 +115,7 @@ def check_rails(seeds: list[int] | range) -> None:
     assert found >= 0.4 * len(seeds)
 
 
+@pytest.mark.feature("001-F043")
 @pytest.mark.parametrize("one_body", [False, True])
 def test_no_foot_stands_in_a_riser(one_body: bool) -> None:
     check_risers(range(6), one_body)
@@ -126,6 +127,7 @@ def test_no_foot_stands_in_one_of_many_risers(one_body: bool) -> None:
     check_risers(range(120), one_body)
 
 
+@pytest.mark.feature("001-F043")
 def test_links_above_a_hand_on_a_rail_are_clear_of_it() -> None:
     # In these the wrist was up to 2 mm in the rail when the volumes' margins, bulges included, were its leave.
     check_rails([0, 28, 39, 43, 54, 56, 85, 86, 114])

@@ -22,6 +22,7 @@ from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
 LIFT_OFF, TOUCH_DOWN, STEP, HEIGHT = 0.3, 0.8, 0.2, 0.05
 
 
+@pytest.mark.feature("001-F089")
 @pytest.mark.slow
 def test_step_of_hrp2() -> None:
     left, right = feet()

@@ -27,6 +27,7 @@ def test_the_stack_is_a_required_simulator_and_nodes_that_come_back():
     assert (gaits.name, gaits.respawn, gaits.required) == ("gait_generator", True, False)
 
 
+@pytest.mark.feature("000-F019")
 def test_a_page_that_is_started_again_lets_the_same_browsers_in(monkeypatch):
     """By the environment: other users read what is on a command line."""
     monkeypatch.setenv(VARIABLE, "")

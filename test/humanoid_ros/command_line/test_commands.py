@@ -32,6 +32,8 @@ from humanoid_ros.command_line.command import GROUPS, main, parse
 from humanoid_ros.node.qos import LATCHED, SENSOR
 from test.humanoid_ros.conftest import wait_until
 
+pytestmark = pytest.mark.feature("000-F028")
+
 ROOT = Path(__file__).parents[3]
 NOT_HERE = {"launch", "security", "pkg"}
 """Groups that are only beside ROS 2."""

@@ -139,6 +139,7 @@ def test_a_hand_pushes_on_a_surface_of_the_request(contact_planner: Any, hrp2: R
     assert {force.body_b for force in answer.posture.forces} == {"floor", "world"}
 
 
+@pytest.mark.feature("001-F009")
 def test_a_hand_holds_the_side_of_a_pipe_of_the_request(contact_planner: Any, hrp2: Robot) -> None:
     sides = ((-0.1, -0.08), (0.1, -0.08), (0.1, 0.08), (-0.1, 0.08))
     outline = [Point(x=x, y=y) for x, y in sides]

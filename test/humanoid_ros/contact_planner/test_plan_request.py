@@ -22,6 +22,8 @@ from humanoid_planner.posture import PostureRequirements
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.plan_request import AskedPlan, PlanDefaults, read_plan_request
 
+pytestmark = pytest.mark.feature("001-F159")
+
 #: What no message asks for: functions, another formulation, bounds of tasks of one's own, the scene's gravity.
 NOT_OVER_ROS = {"way_exists", "goal_way_exists", "torque_variables", "extra_lower", "extra_upper", "gravity"}
 

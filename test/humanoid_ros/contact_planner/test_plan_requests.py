@@ -110,6 +110,7 @@ def postures(scenario: Any, plan: ContactPlan) -> list[np.ndarray]:
 # Plans ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.feature("001-F023", "001-F024", "001-F251", "001-F259")
 def test_the_action_gives_the_librarys_plan_and_tells_the_tree_as_it_grows(
     contact_planner: Any, scenario: Any, own_plan: library.ContactPlan
 ) -> None:
@@ -142,6 +143,7 @@ def test_the_action_gives_the_librarys_plan_and_tells_the_tree_as_it_grows(
     assert places[int(np.argmin(potentials))] == plan.steps[-1].centre_of_mass
 
 
+@pytest.mark.feature("001-F025")
 def test_a_plan_that_reaches_its_goal_is_shown_checked_and_drawn(contact_planner: Any, scenario: Any) -> None:
     near = centre_of_mass_at((0.15, 0.0, 0.75), 0.15)
     request = stairs(goal=[near], potentials=[PlanPotential(target=near.target)], shorten=True)
@@ -172,6 +174,7 @@ def test_a_plan_that_reaches_its_goal_is_shown_checked_and_drawn(contact_planner
     assert {(item.step, item.kind) for item in lifted.violations} == {(1, "drift")}
 
 
+@pytest.mark.feature("001-F159")
 def test_failures_put_stances_off_as_in_the_library(contact_planner: Any, scenario: Any) -> None:
     """On the floor alone most contacts nearer to the goal have no posture."""
     options = scenario.options | {"surfaces": ["floor"], "seed": 2, "failure_penalty": 1.0}
@@ -184,6 +187,7 @@ def test_failures_put_stances_off_as_in_the_library(contact_planner: Any, scenar
     np.testing.assert_allclose(postures(scenario, answer), plan.postures, atol=1e-9)
 
 
+@pytest.mark.feature("001-F159")
 def test_few_children_and_contacts_at_the_end_are_asked_for_as_in_the_library(
     contact_planner: Any, scenario: Any
 ) -> None:
@@ -203,6 +207,7 @@ def test_few_children_and_contacts_at_the_end_are_asked_for_as_in_the_library(
     np.testing.assert_allclose(postures(scenario, answer.plan), plan.postures, atol=1e-9)
 
 
+@pytest.mark.feature("001-F210")
 def test_a_smooth_plan_holds_the_same_and_is_shorter(contact_planner: Any, scenario: Any) -> None:
     near = centre_of_mass_at((0.15, 0.0, 0.75), 0.15)
     fields = {"goal": [near], "potentials": [PlanPotential(target=near.target)], "shorten": True}

@@ -119,6 +119,7 @@ def settled(client: Any, target: np.ndarray, within: float = 0.01) -> None:
     client.joints.wait_new(lambda message: np.abs(positions(message) - target).max() < within)
 
 
+@pytest.mark.feature("000-F029")
 def test_a_trajectory_is_tracked_by_goals_and_windows_alike(ready: Any) -> None:
     for _ in range(5):  # a busy machine may hold the bridge up; it tells so
         execute = Execute(ready, moved(1.0))

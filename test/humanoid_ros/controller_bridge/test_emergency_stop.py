@@ -18,6 +18,8 @@ from std_msgs.msg import Bool
 from humanoid_ros.controller_bridge.bridge_settings import EmergencySettings
 from humanoid_ros.controller_bridge.emergency_stop import EmergencyStop
 
+pytestmark = pytest.mark.feature("000-F029")
+
 RELIABLE, BEST_EFFORT = ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT
 VOLATILE, LATCHED = DurabilityPolicy.VOLATILE, DurabilityPolicy.TRANSIENT_LOCAL
 

@@ -23,6 +23,8 @@ from humanoid_sim.control.path_timing import PathTiming
 from humanoid_sim.control.soft_stop import StopPlace
 from humanoid_sim.control.trajectory_request import GivenTrajectory, JointLimits, Tolerances, check_trajectory
 
+pytestmark = pytest.mark.feature("000-F029")
+
 PERIOD = 0.01
 LOOK = 2
 """Periods from one look of the bridge to the next."""
@@ -188,6 +190,7 @@ def test_at_the_end_no_controller_has_a_window_left_and_none_came_late(settings:
     np.testing.assert_allclose(bench.world.joint_positions, [1.0, 2.0])
 
 
+@pytest.mark.feature("000-F029")
 @pytest.mark.parametrize("silence", list(Stop))
 def test_a_window_runs_on_the_path_until_the_next_one_is_promised(settings: BridgeSettings, silence: Stop) -> None:
     """It comes by then, and the window is the path's at full speed; behind the last one none is promised."""

@@ -20,6 +20,8 @@ from humanoid_ros.controller_bridge.bridge_settings import FallSettings
 from humanoid_ros.controller_bridge.fall_watch import FallWatch
 from humanoid_ros.messages.conversions import fill_quaternion
 
+pytestmark = pytest.mark.feature("000-F029")
+
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:

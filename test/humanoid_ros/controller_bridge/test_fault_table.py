@@ -23,7 +23,7 @@ from humanoid_ros.client import HumanoidStack
 from humanoid_ros.messages.conversions import duration
 from test.humanoid_ros.conftest import wait_until
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.feature("000-F029")]
 PATIENCE = 5.0
 BUSY = "another trajectory is being executed: cancel it, or wait."
 QUICK = {

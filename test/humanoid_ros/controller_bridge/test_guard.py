@@ -20,6 +20,8 @@ from action_msgs.srv import CancelGoal  # noqa: E402
 
 from humanoid_ros.controller_bridge.guard import ARM, FOUND, READY  # noqa: E402
 
+pytestmark = pytest.mark.feature("000-F029")
+
 ACTION = "/limb/follow_joint_trajectory"
 
 

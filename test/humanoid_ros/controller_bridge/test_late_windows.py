@@ -26,7 +26,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 from humanoid_ros.messages.conversions import seconds  # noqa: E402
 from humanoid_sim.control.trajectory import JointTrajectory  # noqa: E402
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.feature("000-F029")]
 CONFIG = """
 robot: robot_2r_a
 controllers:

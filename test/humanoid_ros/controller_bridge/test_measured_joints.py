@@ -15,6 +15,8 @@ from sensor_msgs.msg import JointState
 from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
 from humanoid_ros.messages.conversions import stamp
 
+pytestmark = pytest.mark.feature("000-F029")
+
 AGE, AHEAD = 0.2, 0.2
 BOTH = ("a", "b")
 

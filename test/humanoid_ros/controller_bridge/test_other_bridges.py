@@ -18,7 +18,7 @@ from humanoid_stack.action import ExecuteTrajectory
 from test.humanoid_ros.conftest import wait_until
 from test.humanoid_ros.controller_bridge.test_controller_bridge_node import Execute, moved
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.feature("000-F029")]
 Result = ExecuteTrajectory.Result
 
 

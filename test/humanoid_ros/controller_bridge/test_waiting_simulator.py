@@ -23,7 +23,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from humanoid_model import load_robot
 from humanoid_ros.messages.conversions import seconds
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.feature("000-F029")]
 LONGEST = 0.1
 """Of a window of HRP-2's file [s]."""
 CONTROLLERS = """

@@ -206,6 +206,7 @@ def contact_jacobian(robot: Robot, data: pin.Data, link: str, place: np.ndarray)
     return J[:3] - pin.skew(place - data.oMi[joint].translation) @ J[3:]
 
 
+@pytest.mark.feature("003-F111")
 @pytest.mark.parametrize(
     "request_",
     [
@@ -833,6 +834,7 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.feature("003-F111")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_of_a_node_that_ends_in_the_middle_of_a_request(
     start_node: Callable[..., Any], number: signal.Signals

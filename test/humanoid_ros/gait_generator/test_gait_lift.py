@@ -47,6 +47,8 @@ from humanoid_sim import Simulation  # noqa: E402
 from humanoid_sim.actuation import TrajectoryPlayer  # noqa: E402
 from humanoid_sim.control import JointTrajectory  # noqa: E402
 
+pytestmark = pytest.mark.feature("003-F031")
+
 DIRECT = GaitSolverOptions(method="direct")  # takes the least time
 DEFAULTS = GaitDefaults(time_limit=240.0)  # of a busy machine
 SOLES = {"right": "right_sole", "left": "left_sole"}
@@ -287,6 +289,7 @@ def test_figures_are_the_robot_in_space(gait: Gait, bip: Robot, times: np.ndarra
         assert (np.sign(corners[:, 1]) == (1.0 if foot == "left" else -1.0)).all()
 
 
+@pytest.mark.feature("003-F111")
 def test_the_answer_walks_in_the_simulator_and_stands(gait: Gait, times: np.ndarray) -> None:
     """Servos of the robot's own gains follow the message's joints, its efforts are fed forward, nothing balances."""
     trajectory = gait.trajectory

@@ -92,6 +92,7 @@ def test_a_cancel_ends_a_lift_and_gives_the_phases(gait_generator: Any, gait: Ga
     assert not answer.result.gait.trajectory.joints.points
 
 
+@pytest.mark.feature("003-F111")
 def test_the_simulators_controller_walks_it(simulator: Any, gait: Gait) -> None:
     trajectory = gait.trajectory
     places = simulator.listen(Odometry, "odometry", 1000)

@@ -173,6 +173,7 @@ def test_of_two_clients_at_once_the_newest_command_counts_and_the_one_that_stays
     wait_until(reached, "the client that stays isn't followed")
 
 
+@pytest.mark.feature("002-F180")
 def test_transforms_are_those_of_the_closed_loop(fourbar: Any) -> None:
     moved = fourbar.listen(TFMessage, "/tf").wait(
         lambda message: any(each.child_frame_id == "fourbar/link_3" for each in message.transforms)
@@ -181,6 +182,7 @@ def test_transforms_are_those_of_the_closed_loop(fourbar: Any) -> None:
     assert rocker.transform.translation.x == pytest.approx(0.32)
 
 
+@pytest.mark.feature("002-F104")
 def test_plain_twists_move_a_tool_and_a_pose_is_kept(cross: Any) -> None:
     joints = cross.listen(JointState, "crossdelta/joint_states")
     states = cross.listen(MechanismState, "crossdelta/state")
@@ -221,6 +223,7 @@ def test_sliders_and_trajectories_move_joints(fourbar: Any) -> None:
     joints.wait(lambda message: abs(position(message, "joint_1") - 2.5) < 1e-6)
 
 
+@pytest.mark.feature("002-F046")
 def test_links_are_edited_while_it_runs_all_or_none(fourbar: Any) -> None:
     joints = fourbar.listen(JointState, "fourbar/joint_states")
     descriptions = fourbar.listen(String, "mechanism_description", LATCHED)
@@ -263,6 +266,7 @@ def test_a_joint_is_limited_and_locked_while_it_runs(fourbar: Any) -> None:
     assert place(states.wait_new(), "joint_1") == pytest.approx(begin + 0.2, abs=1e-6)
 
 
+@pytest.mark.feature("002-F090")
 def test_loops_and_profile_are_switched_while_it_runs(fourbar: Any) -> None:
     joints = fourbar.listen(JointState, "fourbar/joint_states")
     states = fourbar.listen(MechanismState, "fourbar/state")
@@ -286,6 +290,7 @@ def test_loops_and_profile_are_switched_while_it_runs(fourbar: Any) -> None:
     assert set_parameter(fourbar, profile="robust").successful
 
 
+@pytest.mark.feature("002-F104")
 def test_devices_of_the_file_and_a_joystick_drive_its_tool(cross: Any) -> None:
     joints = cross.listen(JointState, "crossdelta/joint_states")
     begin = plate(joints.wait())
@@ -305,6 +310,7 @@ def test_devices_of_the_file_and_a_joystick_drive_its_tool(cross: Any) -> None:
     assert select(cross, device="", node="link_5").success
 
 
+@pytest.mark.feature("002-F104")
 def test_a_device_that_jumps_moves_nothing(cross: Any) -> None:
     joints = cross.listen(JointState, "crossdelta/joint_states")
     problems = cross.listen(DiagnosticArray, "/diagnostics")
@@ -323,6 +329,7 @@ def test_a_device_that_jumps_moves_nothing(cross: Any) -> None:
     assert plate(joints.wait_new()) == pytest.approx(begin + np.array([0.01, 0.0, 0.0]), abs=1e-6)
 
 
+@pytest.mark.feature("002-F168")
 @pytest.mark.parametrize("ending", ["csv", "mcap"])
 def test_what_is_recorded_is_replayed(fourbar: Any, tmp_path: Path, ending: str) -> None:
     joints = fourbar.listen(JointState, "fourbar/joint_states")
@@ -346,6 +353,7 @@ def test_what_is_recorded_is_replayed(fourbar: Any, tmp_path: Path, ending: str)
     assert position(shown, "joint_3") == pytest.approx(position(end, "joint_3"), abs=1e-6)
 
 
+@pytest.mark.feature("002-F168")
 def test_a_recording_replaces_nothing_and_lies_where_requests_may_write(fourbar: Any, tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory(dir="/var/tmp") as elsewhere:
         for ending in ("csv", "mcap"):
@@ -363,6 +371,7 @@ def test_a_recording_replaces_nothing_and_lies_where_requests_may_write(fourbar:
         assert not list(Path(elsewhere).iterdir())
 
 
+@pytest.mark.feature("002-F011")
 def test_drawings_elsewhere_are_left_out_when_a_text_is_loaded_and_when_it_is_edited(
     kinematics: Any, tmp_path: Path
 ) -> None:
@@ -431,6 +440,7 @@ def test_commands_that_can_not_be_used_are_told_and_move_nothing(fourbar: Any) -
     assert list(joints.wait_new().position) == list(begin.position)
 
 
+@pytest.mark.feature("002-F182")
 def test_what_is_refused_is_a_warning_of_diagnostics_shortened_and_the_next_one_is_none(fourbar: Any) -> None:
     health = fourbar.listen(DiagnosticArray, "/diagnostics")
     health.wait(lambda message: message.status[0].level == DiagnosticStatus.OK)
@@ -447,6 +457,7 @@ def test_what_is_refused_is_a_warning_of_diagnostics_shortened_and_the_next_one_
         health.wait_new(lambda message: message.status[0].level == DiagnosticStatus.OK)
 
 
+@pytest.mark.feature("002-F182")
 def test_two_mechanisms_or_tools_whose_topics_would_be_the_same_are_refused(kinematics: Any) -> None:
     link = "link 1 {{ parameters {{ theta 0 r 0 alpha 0 d 0 }} type 2 pred 0 }}"
     robot = "robot {name} {{ base {{ }} " + link + " }} "
@@ -455,6 +466,7 @@ def test_two_mechanisms_or_tools_whose_topics_would_be_the_same_are_refused(kine
     assert "mechanism '_1a': would have the topics of mechanism '1a', '_1a/...'" in answer.message
 
 
+@pytest.mark.feature("002-F182")
 def test_a_name_that_another_node_has_too_is_a_warning(fourbar: Any) -> None:
     health = fourbar.listen(DiagnosticArray, "/diagnostics")
     words = "another node publishes fourbar/joint_states too: give one of them another name"
@@ -465,6 +477,7 @@ def test_a_name_that_another_node_has_too_is_a_warning(fourbar: Any) -> None:
     health.wait_new(lambda message: message.status[0].level == DiagnosticStatus.OK)
 
 
+@pytest.mark.feature("002-F047")
 def test_what_can_not_be_loaded_is_told_and_the_last_mechanism_runs_on(fourbar: Any, tmp_path: Path) -> None:
     joints = fourbar.listen(JointState, "fourbar/joint_states")
     begin = joints.wait()
@@ -523,6 +536,7 @@ def obstacle(z: float, **values: Any) -> MarkerArray:
     return MarkerArray(markers=[marker])
 
 
+@pytest.mark.feature("002-F050", "002-F180", "002-F183")
 def test_a_base_that_is_streamed_carries_links_tools_and_goals_stay_the_worlds(fourbar: Any) -> None:
     base = PoseStamped()
     base.pose.position.x, base.pose.orientation = 1.0, Quaternion(z=np.sqrt(0.5), w=np.sqrt(0.5))
@@ -551,6 +565,7 @@ def test_a_base_that_is_streamed_carries_links_tools_and_goals_stay_the_worlds(f
     problems.wait(lambda message: "fourbar/base" in last_refusal(message) or "nan" in last_refusal(message))
 
 
+@pytest.mark.feature("002-F165", "002-F183")
 def test_the_distance_to_the_nearest_obstacle_is_told_and_goes_with_it(fourbar: Any) -> None:
     states = fourbar.listen(MechanismState, "fourbar/state")
     assert math.isnan(states.wait().obstacle_distance)
@@ -570,6 +585,7 @@ def test_the_distance_to_the_nearest_obstacle_is_told_and_goes_with_it(fourbar: 
     problems.wait(lambda message: "marker odd/0" in last_refusal(message))
 
 
+@pytest.mark.feature("002-F068")
 def test_a_point_of_a_part_is_commanded_and_what_is_in_its_way_is_named(fourbar: Any) -> None:
     joints = fourbar.listen(JointState, "fourbar/joint_states")
     states = fourbar.listen(MechanismState, "fourbar/state")

@@ -44,6 +44,7 @@ def relayed(node: Any, joints: Any, crank: float, **more: Any) -> JointState:
     return joints.wait(lambda told: told.header.stamp == message.header.stamp)
 
 
+@pytest.mark.feature("002-F182")
 def test_driven_joints_come_back_with_those_that_the_loop_moves(kinematics: Any) -> None:
     joints = kinematics.listen(JointState, "fourbar/joint_states")
     told = relayed(kinematics, joints, 1.2, velocity=[0.0, 2.0], effort=[0.0, 3.0])
@@ -58,6 +59,7 @@ def test_driven_joints_come_back_with_those_that_the_loop_moves(kinematics: Any)
     assert all(np.isnan(without.effort))
 
 
+@pytest.mark.feature("002-F182")
 def test_messages_that_can_not_be_completed_are_told_and_the_next_is(kinematics: Any) -> None:
     joints = kinematics.listen(JointState, "fourbar/joint_states")
     problems = kinematics.listen(DiagnosticArray, "/diagnostics")
@@ -91,6 +93,7 @@ def test_a_changed_link_is_relayed(kinematics: Any) -> None:
         assert abs(end - 0.32 - 0.24 * np.exp(1j * angle)) < 1e-9
 
 
+@pytest.mark.feature("002-F182")
 def test_a_tools_way_becomes_the_motors_way(kinematics: Any) -> None:
     ways = kinematics.listen(JointTrajectory, "fourbar/drive_trajectory")
     solver = MechanismSolver(FOURBAR)

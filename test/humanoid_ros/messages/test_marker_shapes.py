@@ -22,6 +22,7 @@ def marker(number: int, kind: int, *scale: float, ns: str = "room") -> Marker:
     return made
 
 
+@pytest.mark.feature("002-F148")
 def test_obstacles_are_shapes_in_the_world_that_come_move_and_go() -> None:
     obstacles: dict[str, tuple[Shape, pin.SE3]] = {}
     ball, post = marker(1, Marker.SPHERE, 0.4, 0.4, 0.4), marker(2, Marker.CYLINDER, 0.2, 0.2, 1.5)

@@ -13,6 +13,8 @@ from std_msgs.msg import ByteMultiArray, Float32, String, UInt8
 from humanoid_model import InputError
 from humanoid_ros.messages.message_fields import fill_fields, plain_fields
 
+pytestmark = pytest.mark.feature("000-F028")
+
 
 def test_what_is_written_is_read():
     values = yaml.safe_load("{header: {frame_id: a, stamp: {sec: 3}}, name: [b, c], position: [1, 2.5e0, 1e-3]}")

@@ -43,6 +43,7 @@ def kept(quality: QoSProfile) -> tuple[str, str]:
     return quality.reliability.short_key, quality.durability.short_key
 
 
+@pytest.mark.feature("000-F024")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

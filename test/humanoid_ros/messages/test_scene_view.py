@@ -25,6 +25,7 @@ SAMPLE = (
 )
 
 
+@pytest.mark.feature("000-F013")
 def test_lights_and_camera_come_back() -> None:
     """The specification's sample lights, the second made a point; a light's w becomes 1, a direction's length 1."""
     camera = Camera(pin.SE3.Random())

@@ -99,6 +99,7 @@ def test_a_stance_comes_back_and_tells_where_it_slid_to(robot: Robot, stairs: Sc
     np.testing.assert_allclose((slid.x, slid.y, slid.theta), (-0.3, 0.05, -0.4), atol=1e-9)
 
 
+@pytest.mark.feature("001-F009")
 @pytest.mark.parametrize("form", [CYLINDER, SPHERE])
 def test_places_on_curved_surfaces_are_lengths_along_them(robot: Robot, stairs: Scene, form: int) -> None:
     ball = surface(form=form, radius=0.1, polygon=SQUARE)

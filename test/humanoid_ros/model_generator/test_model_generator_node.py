@@ -73,6 +73,7 @@ def test_base_and_parameters_are_chosen(model_generator: Any) -> None:
     assert cost(floating_base=False) < cost(floating_base=True) < cost(floating_base=True, base_parameters=False)
 
 
+@pytest.mark.feature("004-F37")
 def test_files_are_written_where_asked(model_generator: Any, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
     answer = generated(model_generator, folder=str(folder))

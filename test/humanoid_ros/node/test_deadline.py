@@ -21,6 +21,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from humanoid_stack.srv import GenerateModel, LoadScene
 
+pytestmark = pytest.mark.feature("000-F018")
+
 SOON = 15.0
 """Much longer than two seconds on any machine, and much less than what is computed takes [s]."""
 PROGRAM = """

@@ -19,6 +19,7 @@ from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 
 
+@pytest.mark.feature("000-F026")
 def test_stacks_are_told_apart_and_levels_are_the_nodes_own() -> None:
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=claim_domain())

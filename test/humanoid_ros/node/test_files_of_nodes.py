@@ -21,6 +21,8 @@ from humanoid_ros.controller_bridge.controller_bridge_node import ControllerBrid
 from humanoid_ros.node.requested_files import VARIABLE
 from humanoid_ros.recorder.recorder_node import RecorderNode
 
+pytestmark = pytest.mark.feature("000-F024")
+
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -67,6 +67,7 @@ def change(ask: Any, number: int = 0, label: str = "") -> bool:
     return bool(ask(ChangeState, "change_state", transition=transition).success)
 
 
+@pytest.mark.feature("000-F029")
 def test_a_transition_that_is_not_possible_is_refused_with_those_that_are(managed: Any) -> None:
     node, ask, state = managed
     for number, label in ((Transition.TRANSITION_ACTIVATE, ""), (250, ""), (0, ""), (0, "activate"), (0, "fly")):
@@ -98,6 +99,7 @@ def test_what_is_possible_is_told_in_every_state(managed: Any) -> None:
     assert len(ask(GetAvailableTransitions, "get_transition_graph").available_transitions) > 20
 
 
+@pytest.mark.feature("000-F029")
 @pytest.mark.parametrize(
     ("recovers", "after"), [(True, State.PRIMARY_STATE_UNCONFIGURED), (False, State.PRIMARY_STATE_FINALIZED)]
 )

@@ -79,6 +79,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / f"humanoid_stack_{os.getuid()}"
 
 
+@pytest.mark.feature("000-F029")
 def test_a_killed_process_has_ended_and_one_that_lives_or_hangs_has_not(start: Any, folder: Path) -> None:
     one, other = bytes(range(16)), bytes(range(100, 116))
     marked = start(MARKED, one.hex())
@@ -109,6 +110,7 @@ def test_what_tells_of_an_end_is_kept_for_a_while(folder: Path, monkeypatch: pyt
     assert len(list(folder.iterdir())) == 3
 
 
+@pytest.mark.feature("000-F029")
 def test_a_folder_that_others_can_write_to_is_not_believed(folder: Path) -> None:
     mark_process(b"e" * 16)
     os.close(process_mark._held.pop(b"e" * 12))
@@ -119,6 +121,7 @@ def test_a_folder_that_others_can_write_to_is_not_believed(folder: Path) -> None
     assert len(list(folder.iterdir())) == 1
 
 
+@pytest.mark.feature("000-F029")
 def test_who_waits_for_a_killed_node_is_told_soon(start: Any) -> None:
     """The middleware's lease is 20 s here."""
     connection = Connection("", 60.0, lambda: None)

@@ -97,6 +97,7 @@ def test_what_a_task_has_freed_is_given_back_though_the_last_piece_is_kept(worke
         time.sleep(0.02)
 
 
+@pytest.mark.feature("003-F111")
 def test_processes_come_when_they_are_needed_and_go_when_they_are_idle(workers: ProcessWorkers) -> None:
     others = set(children("self"))
     started: list[int] = []

@@ -18,6 +18,8 @@ from humanoid_ros.node.requested_files import (
     next_free,
 )
 
+pytestmark = pytest.mark.feature("000-F008")
+
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

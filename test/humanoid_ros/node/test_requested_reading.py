@@ -23,6 +23,8 @@ from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.node.requested_files import VARIABLE, requested_reading
 from humanoid_ros.simulator.scene_text import read_scene_text
 
+pytestmark = pytest.mark.feature("000-F008")
+
 CANARY = "CANARY"
 CONTENTS = {
     "secret.yaml": f"{CANARY}: 1\n",

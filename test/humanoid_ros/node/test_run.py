@@ -113,6 +113,7 @@ def test_a_node_listens_on_this_machine_alone_unless_told_otherwise(
             assert "/dev/shm/fast" not in Path(f"/proc/{client.process.pid}/maps").read_text()
 
 
+@pytest.mark.feature("000-F029")
 def test_the_answer_that_a_node_is_giving_when_it_ends_leaves() -> None:
     domain = claim_domain()
     environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}

@@ -13,6 +13,8 @@ from unique_identifier_msgs.msg import UUID
 
 from humanoid_ros.node.sign_of_life import SignOfLife
 
+pytestmark = pytest.mark.feature("000-F029")
+
 
 class Told:
     """A node without messages: what it publishes, and the timers that run."""

@@ -18,6 +18,7 @@ from humanoid_ros.node.watched_calls import WatchedCalls  # noqa: E402
 from test.humanoid_ros.node.test_process_mark import HANGING, start  # noqa: E402, F401
 
 
+@pytest.mark.feature("000-F019")
 def test_a_call_ends_with_its_answer_or_with_the_node_that_was_asked(
     start: Callable[..., subprocess.Popen[str]],  # noqa: F811
 ) -> None:

@@ -73,6 +73,7 @@ def end(client: Client) -> None:
     assert client.process.wait(60.0) == 0
 
 
+@pytest.mark.feature("000-F024")
 def test_what_was_recorded_is_played_once_more(start: Callable[..., Client], tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     recorder = start("recorder", f"path:={path}")

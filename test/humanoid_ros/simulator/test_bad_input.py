@@ -126,6 +126,7 @@ def test_bad_commands_are_refused(simulator: Any, topic: str, fields: dict[str, 
     assert simulator.process.poll() is None
 
 
+@pytest.mark.feature("000-F008")
 @pytest.mark.parametrize("kind", ["scene", "text", "file"])
 def test_nothing_of_a_file_elsewhere_is_told(block: Any, kind: str) -> None:
     diagnostics = block.listen(DiagnosticArray, "/diagnostics")

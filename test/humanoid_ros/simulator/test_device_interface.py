@@ -134,6 +134,7 @@ def after(simulator: Any, transforms: Any, count: int, body: str) -> np.ndarray:
 # Devices ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.feature("000-F110")
 def test_button_takes_a_block_and_lets_it_go(block: Any, hand: Any) -> None:
     done(call(block, AttachDevice, "attach_device", device="omni", mode=AttachDevice.Request.ATTACH, stiffness=2000.0))
     transforms = block.listen(TFMessage, "/tf")
@@ -250,6 +251,7 @@ def test_a_kept_state_goes_on_bit_for_bit(block: Any, kept_in: str, tmp_path: Pa
     assert first[0] > 1.2
 
 
+@pytest.mark.feature("000-F001")
 def test_a_state_replaces_another_one_if_that_is_asked_for_and_nothing_else(block: Any, tmp_path: Path) -> None:
     path, notes, readme = (tmp_path / name for name in ("state.npz", "notes.npz", "README.md"))
     notes.write_text("kept")
@@ -271,6 +273,7 @@ def test_a_state_replaces_another_one_if_that_is_asked_for_and_nothing_else(bloc
     assert done(call(block, RestoreState, "restore_state", path=str(path))).time == pytest.approx(0.02)
 
 
+@pytest.mark.feature("000-F001")
 def test_states_with_relative_names_lie_in_a_folder_of_their_own(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv(VARIABLE, f"{tmp_path}:/elsewhere")
     path = tmp_path / "states" / "a.npz"

@@ -113,6 +113,7 @@ def head(running: Any) -> Callable[[], np.ndarray]:
     return positions
 
 
+@pytest.mark.feature("000-F029")
 def test_goal_is_reached(running: Any, head: Any) -> None:
     follow = Follow(running, goal(point(0.3, [0.2, -0.1]), point(0.6, [0.4, 0.2])))
     status, result = follow.result()
@@ -130,6 +131,7 @@ def test_goal_is_reached(running: Any, head: Any) -> None:
     assert times == sorted(times)
 
 
+@pytest.mark.feature("000-F017")
 def test_set_points_follow_the_points(running: Any, head: Any) -> None:
     """With velocities the set point is the cubic through the points, in any order of joints."""
     state = running.listen(JointTrajectoryControllerState, "head_controller/controller_state")
@@ -388,6 +390,7 @@ BAD_GOALS = {
 }
 
 
+@pytest.mark.feature("000-F017")
 @pytest.mark.parametrize("case", BAD_GOALS)
 def test_refused_goal(running: Any, case: str) -> None:
     """The client is told code and reason."""
@@ -405,6 +408,7 @@ def test_refused_goal_leaves_the_present_one(running: Any, head: Any) -> None:
     settle(head, [0.3, 0.0])
 
 
+@pytest.mark.feature("000-F017")
 def test_refused_topic_trajectory(running: Any) -> None:
     log = running.listen(Log, "/rosout", QoSProfile(depth=100))
     publisher = running.publisher(JointTrajectory, "head_controller/joint_trajectory")
@@ -416,6 +420,7 @@ def test_refused_topic_trajectory(running: Any) -> None:
     log.wait(lambda m: "head_controller/joint_trajectory: points[0]: joint 'HEAD_JOINT0' is at" in m.msg)
 
 
+@pytest.mark.feature("000-F017")
 def test_goal_reached_is_said_where_the_joints_are(running: Any) -> None:
     """Something turns the head further than its motor can hold: by default that isn't the goal, nor for ever."""
     twist = ApplyWrench.Request(body="HEAD_LINK1", duration=Duration(sec=60))

@@ -18,6 +18,8 @@ from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import stamp
 from humanoid_ros.simulator.lockstep import Lockstep
 
+pytestmark = pytest.mark.feature("000-F029")
+
 DT = 1e-3
 FREE = 1000
 """So many steps and more: nobody is waited for."""

@@ -38,6 +38,7 @@ def look_until(clocks: OtherClocks, found: bool) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.feature("000-F026")
 def test_a_namesake_and_a_stranger_are_found_and_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
     contexts, domain = (rclpy.Context(), rclpy.Context()), claim_domain()
     for context in contexts:

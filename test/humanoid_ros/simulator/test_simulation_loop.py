@@ -275,6 +275,7 @@ def test_commands_are_given_when_they_are_needed(loop: SimulationLoop, notes: No
     assert all(0 < later - step <= 4 for step, later in zip(notes.before, [*notes.before[1:], 40], strict=True))
 
 
+@pytest.mark.feature("000-F026")
 def test_an_action_meets_the_state_of_its_time(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation_loop, "PATIENCE", 1e9)  # however busy the machine is
     monkeypatch.setattr(simulation_loop, "MAX_LAG", 1e9)
@@ -294,6 +295,7 @@ def test_an_action_meets_the_state_of_its_time(notes: Notes, monkeypatch: pytest
         loop.shutdown()
 
 
+@pytest.mark.feature("000-F026")
 def test_a_thread_that_is_always_woken_late_makes_steps(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     wait = SimulationLoop._wait
 
@@ -315,6 +317,7 @@ def test_a_thread_that_is_always_woken_late_makes_steps(notes: Notes, monkeypatc
         loop.shutdown()
 
 
+@pytest.mark.feature("000-F029")
 def test_time_that_waited_for_a_command_is_not_caught_up(notes: Notes) -> None:
     """It stands at the step for which one has to come, whoever acts meanwhile, and goes on at its pace."""
     notes.simulation = Counter()
@@ -338,6 +341,7 @@ def test_time_that_waited_for_a_command_is_not_caught_up(notes: Notes) -> None:
         loop.shutdown()
 
 
+@pytest.mark.feature("000-F026")
 def test_an_action_that_had_to_wait_meets_the_state_of_when_it_came(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from humanoid_ros.simulator.simulator_parameters import declare_parameters, new_
 from humanoid_sim import Simulation
 
 
+@pytest.mark.feature("000-F026")
 def test_the_nodes_simulations_are_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     warm: list[Simulation] = []
     monkeypatch.setattr(Simulation, "warm_up", lambda self: warm.append(self))

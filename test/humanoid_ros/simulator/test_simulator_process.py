@@ -36,6 +36,7 @@ def test_bad_start_ends_with_a_message(bad_starts: dict[str, tuple[int, str]], p
     assert "Traceback" not in text
 
 
+@pytest.mark.feature("000-F018")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_it_cleanly(number: signal.Signals, start: Callable[..., subprocess.Popen[bytes]]) -> None:
     process = start("-p", "real_time_factor:=0.0")

@@ -24,6 +24,7 @@ def standing() -> Simulation:
     return simulation
 
 
+@pytest.mark.feature("000-F023")
 def test_the_surface_is_where_its_nodes_touch(standing: Simulation) -> None:
     """Points under load are on the floor z = 0, through the link's placement; magnified they are below it."""
     markers = SoleMarkers(1.0, 1e-4)

@@ -14,6 +14,7 @@ from humanoid_ros.viewer.browser_connection import LONGEST_TEXT, UPDATE, message
 from humanoid_ros.viewer.page import Page
 
 
+@pytest.mark.feature("000-F019")
 def test_one_browser_s_number_does_not_leave_the_others_without_a_page(page: Page) -> None:
     """The slider makes an integer of it, of 300 figures, which no message can carry to anybody."""
     slider, ready = page.server.gui.add_slider("Direction", 0, 355, 5, 0), page.server.gui.add_checkbox("Ready", False)
@@ -31,6 +32,7 @@ def test_one_browser_s_number_does_not_leave_the_others_without_a_page(page: Pag
     second.close()
 
 
+@pytest.mark.feature("000-F019")
 def test_a_browser_sets_values_and_nothing_else_of_a_control(page: Page) -> None:
     box = page.server.gui.add_text("Path", "before")
     client = PageClient(page.address)

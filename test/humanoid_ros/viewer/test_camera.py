@@ -3,6 +3,7 @@
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
 from humanoid_ros.viewer.camera import Camera
 
@@ -40,6 +41,7 @@ def test_a_placed_camera_turns_about_what_is_next_to_its_view() -> None:
     assert row > 100.0  # what is up is below
 
 
+@pytest.mark.feature("002-F143")
 def test_the_right_eye_is_beside_the_left_and_looks_the_same_way() -> None:
     left = Camera(np.array([3.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0]))
     right = left.right_eye

@@ -41,6 +41,7 @@ def page(simulator: Any) -> Iterator[PageClient]:
     assert "Traceback" not in "".join(output)
 
 
+@pytest.mark.feature("000-F030")
 def test_the_page_shows_what_a_device_moves_at_its_own_rate(simulator: Any, page: PageClient) -> None:
     request = AttachDevice.Request(device="omni", mode=AttachDevice.Request.ATTACH, body=HAND, stiffness=2000.0)
     answer = simulator.call(AttachDevice, "attach_device", request)

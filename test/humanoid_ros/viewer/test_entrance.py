@@ -78,6 +78,7 @@ def test_who_opens_the_address_is_in(page: Page) -> None:
     assert knock(page.address)[0] == 101
 
 
+@pytest.mark.feature("000-F019")
 @pytest.mark.parametrize("token", ["", "?token=", "?token=a-token-of-this-test-0124", f"?token={TOKEN}x", f"{TOKEN}x/"])
 def test_without_the_token_nobody_is_in(page: Page, told: list[str], token: str) -> None:
     address = f"http://127.0.0.1:{page.server.get_port()}/{token}"
@@ -105,6 +106,7 @@ FOREIGN = {
 }
 
 
+@pytest.mark.feature("000-F019")
 @pytest.mark.parametrize("who", FOREIGN)
 def test_another_page_is_not_let_in_even_with_the_token(page: Page, told: list[str], who: str) -> None:
     for address in (page.address, page.address.replace("?token=", "")):
@@ -115,6 +117,7 @@ def test_another_page_is_not_let_in_even_with_the_token(page: Page, told: list[s
     assert len(told) == 2
 
 
+@pytest.mark.feature("000-F019")
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8080", "localhost.evil.example", "10.0.0.1", "0.0.0.0", ""]
 )
@@ -171,6 +174,7 @@ def test_addresses_can_be_opened(page: Page) -> None:
     assert page_address("::", 8080, TOKEN) == f"http://localhost:8080/?token={TOKEN}"
 
 
+@pytest.mark.feature("000-F019")
 def test_who_knocks_again_and_again_fills_no_log(
     page: Page, told: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,6 +193,7 @@ def test_who_knocks_again_and_again_fills_no_log(
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.feature("000-F019")
 def test_a_message_of_any_length_ends_its_own_connection_alone(page: Page) -> None:
     box = page.server.gui.add_text("Path", "nothing")
     flood = PageClient(page.address)
@@ -231,6 +236,7 @@ OPEN = """new Promise((done) => {{
 }})"""
 
 
+@pytest.mark.feature("000-F019")
 @pytest.mark.skipif(find_browser() is None, reason="needs a browser: apt install chromium")
 def test_in_a_browser_the_page_opens_and_another_port_neither_gets_in_nor_hears_the_token(
     page: Page, told: list[str], foreign_page: str

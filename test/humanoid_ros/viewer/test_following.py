@@ -64,6 +64,7 @@ def test_the_camera_comes_smoothly_to_where_the_robot_is(page: Page, browser: Pa
     wait_until_at(browser, POSITION + WAY, LOOK_AT + WAY)
 
 
+@pytest.mark.feature("000-F019")
 def test_what_a_person_does_to_the_camera_meanwhile_stays(page: Page, browser: PageClient) -> None:
     following = Following(page.server)
     following.on = True
@@ -74,6 +75,7 @@ def test_what_a_person_does_to_the_camera_meanwhile_stays(page: Page, browser: P
     wait_until_at(browser, np.array([1.0, 3.0, 2.0]) + WAY, np.array([1.0, 0.5, 1.0]) + WAY)
 
 
+@pytest.mark.feature("000-F019")
 def test_what_comes_back_late_of_where_the_camera_was_put_is_no_persons(page: Page, browser: PageClient) -> None:
     """Taken for a person's, each would leave the camera behind by as much as the robot has moved meanwhile."""
     following = Following(page.server)

@@ -130,6 +130,7 @@ def test_what_goes_wrong_is_told_in_plain_words(generator: ToldServer, page: Pag
     wait_for(lambda: page.set("Generate gait", True) or "No node offers generate_gait" in page.texts, "nobody is there")
 
 
+@pytest.mark.feature("000-F020")
 def test_words_are_the_librarys_and_its_solvers_are_not_in_the_pages_memory() -> None:
     words = DIRECT, INDIRECT, LIFT
     assert words == (gait_studio.DIRECT, gait_studio.INDIRECT, gait_studio.LIFT)

@@ -91,6 +91,7 @@ def look(browser: PageClient, position: tuple[float, ...], at: tuple[float, ...]
     )  # fmt: skip
 
 
+@pytest.mark.feature("002-F141", "002-F142", "002-F143")
 def test_browsers_have_views_of_their_own_unless_one_is_the_right_eye_of_the_other(page: Page) -> None:
     first, second = PageClient(page.address), PageClient(page.address)
     try:

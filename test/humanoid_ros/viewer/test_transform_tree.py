@@ -3,8 +3,11 @@
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
 from humanoid_ros.viewer.transform_tree import TransformTree
+
+pytestmark = pytest.mark.feature("000-F020")
 
 
 def test_chain_equals_product_of_homogeneous_matrices() -> None:

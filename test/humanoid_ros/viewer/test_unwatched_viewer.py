@@ -125,6 +125,7 @@ def running(domain: int, stone: Stone) -> Iterator[Running]:
     running.close()
 
 
+@pytest.mark.feature("000-F020")
 def test_nobody_is_woken_up_by_what_nobody_looks_at_and_who_comes_sees_it_all(stone: Stone, running: Running) -> None:
     """300 messages a second come; the present and the plot of the last seconds are there when all has fallen silent."""
     wait_for(lambda: stone.count_subscribers("/joint_states") and stone.count_subscribers("/tf"), "it listens")
@@ -153,6 +154,7 @@ def test_nobody_is_woken_up_by_what_nobody_looks_at_and_who_comes_sees_it_all(st
     wait_for(lambda: not running.node.page.watched, "the browser has left")
 
 
+@pytest.mark.feature("000-F020")
 def test_what_can_not_be_drawn_is_told_once_and_stops_nothing_else(
     stone: Stone, running: Running, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

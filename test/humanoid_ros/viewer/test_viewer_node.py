@@ -210,6 +210,7 @@ def test_robot_of_the_description_is_on_the_page(page: PageClient) -> None:
     np.testing.assert_allclose(box["position"], [0.0, 0.0, 0.7])
 
 
+@pytest.mark.feature("000-F020")
 def test_links_follow_tf(robot: RobotOnTopics, page: PageClient) -> None:
     for angle in (0.7, -0.4, 0.0):
         robot.angle = angle
@@ -236,6 +237,7 @@ def test_state_and_forces_are_told(page: PageClient) -> None:
     wait_for_place(page, "/balance/post/com", [0, 0, 0.16])
 
 
+@pytest.mark.feature("000-F020")
 @pytest.mark.parametrize("number", [1e308, np.nan, -np.inf])
 def test_numbers_that_can_not_be_drawn_are_told_and_the_next_ones_are_drawn(
     robot: RobotOnTopics, page: PageClient, number: float
@@ -252,6 +254,7 @@ def test_numbers_that_can_not_be_drawn_are_told_and_the_next_ones_are_drawn(
     wait_for_place(page, "/robots/post/foot", [0.0, 0.0, 0.0])
 
 
+@pytest.mark.feature("000-F019")
 def test_a_push_without_end_is_refused_and_the_next_one_acts(robot: RobotOnTopics, page: PageClient) -> None:
     robot.asked.clear()
     page.set("Body", "trunk")
@@ -265,6 +268,7 @@ def test_a_push_without_end_is_refused_and_the_next_one_acts(robot: RobotOnTopic
     assert len(robot.asked) == 1
 
 
+@pytest.mark.feature("000-F019")
 def test_buttons_call_services(robot: RobotOnTopics, page: PageClient) -> None:
     robot.asked.clear()
     wait_for(lambda: page.controls["Body"]["options"] == ["foot", "trunk"], "bodies are offered")
@@ -368,6 +372,7 @@ def light(position: list[float], ambient: list[float], diffuse: list[float]) -> 
     return Light(np.array(position), np.array(ambient), np.array(diffuse), np.ones(4))
 
 
+@pytest.mark.feature("000-F012", "000-F013", "002-F149")
 def test_the_page_is_seen_and_lit_as_the_scene_says(robot: RobotOnTopics, page: PageClient) -> None:
     eye, target = np.array([2.0, -1.0, 1.5]), np.array([0.0, 0.0, 0.7])
     lamp, sun = light([2.0, 4.0, 6.0, 2.0], BLUE, RED), light([0.0, 3.0, 4.0, 0.0], BLACK, [0.2, 0.1, 0.4, 1.0])
@@ -404,6 +409,7 @@ def test_the_page_is_seen_and_lit_as_the_scene_says(robot: RobotOnTopics, page: 
     wait_for(lambda: not np.allclose(page.settings["SetCameraPositionMessage"]["position"], eye), "so is its camera")
 
 
+@pytest.mark.feature("000-F012")
 def test_a_camera_that_is_turned_keeps_what_is_up(robot: RobotOnTopics, page: PageClient) -> None:
     placement = Camera.looking_at([3.0, 0.0, 0.7], [0.0, 0.0, 0.7]).placement
     robot.tell_view(Camera(placement * pin.SE3(pin.utils.rotate("z", 0.5), np.zeros(3))))
@@ -564,6 +570,7 @@ def test_browser_draws_the_robot_where_it_stands_and_may_be_killed(
     assert "Traceback" not in "".join(output)
 
 
+@pytest.mark.feature("000-F013")
 @pytest.mark.skipif(find_browser() is None, reason="no Chromium is installed")
 def test_browser_shows_a_white_box_in_the_colour_of_the_light(
     robot: RobotOnTopics, viewer: tuple[subprocess.Popen[str], str, list[str]], page: PageClient

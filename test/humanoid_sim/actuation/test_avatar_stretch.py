@@ -19,6 +19,7 @@ PERIOD = 4.0
 """s: to the sides and back."""
 
 
+@pytest.mark.feature("000-F043")
 @pytest.mark.parametrize("duration", [1.0, pytest.param(10.0, marks=pytest.mark.slow)])
 def test_arms_are_stretched_on_ball_joints(duration: float) -> None:
     """To the sides and back, again and again: it follows, stays on its feet and keeps its balance."""

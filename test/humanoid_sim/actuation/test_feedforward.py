@@ -41,6 +41,7 @@ def machine(tmp_path: Path, actuators: str, gravity: float = -9.8) -> Simulation
     return Simulation(scene(robots=(standing(robot, "zero"),), gravity=(0.0, 0.0, gravity)))
 
 
+@pytest.mark.feature("000-F143")
 def test_servos_of_all_joint_types_answer_as_damped_oscillators(tmp_path: Path) -> None:
     """With rotors far heavier than the links, each coordinate is I q'' = K (q_d - q) - D q': the closed form."""
     simulation = machine(tmp_path, '"*": {stiffness: 4e5, damping: 4e4, armature: 1000}', gravity=0.0)
@@ -64,6 +65,7 @@ def test_servos_of_all_joint_types_answer_as_damped_oscillators(tmp_path: Path) 
     assert_allclose(np.array(rows), expected[:, None] * np.ones(3), atol=0.012)
 
 
+@pytest.mark.feature("000-F044")
 def test_a_ball_joint_settles_after_sixty_degrees_under_gravity(tmp_path: Path) -> None:
     """F044 with weight: PD alone sags, with gravity compensation it arrives."""
     reached = {}

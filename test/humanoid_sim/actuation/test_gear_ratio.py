@@ -31,6 +31,7 @@ def wheel(folder: Path, more: str = "") -> Simulation:
     return Simulation(scene(robots=(standing(load_robot(folder / "wheel.urdf"), "zero"),)))
 
 
+@pytest.mark.feature("000-F144")
 def test_the_joint_feels_the_gear_ratio_times_the_motor(tmp_path: Path) -> None:
     """Each effort is the law at the end of its step; the motor's own is what is left without R."""
     simulation = wheel(tmp_path)
@@ -65,6 +66,7 @@ def test_a_released_joint_swings_as_the_damped_oscillator_says(tmp_path: Path) -
     assert_allclose(positions, exact, atol=0.3 * omega * simulation.dt)
 
 
+@pytest.mark.feature("000-F144")
 def test_the_whole_law_makes_up_for_friction(tmp_path: Path) -> None:
     """With the friction commanded as well, the speed is that of a joint without any: the last two terms of (5.8)."""
     turning = []

@@ -48,6 +48,7 @@ def test_friction_is_found_in_noisy_efforts() -> None:
     assert np.std([one.dry for one in repeated]) == pytest.approx(noisy.dry_error, rel=0.2)
 
 
+@pytest.mark.feature("000-F144")
 @pytest.mark.parametrize(
     ("actuator", "viscous", "dry"),
     [

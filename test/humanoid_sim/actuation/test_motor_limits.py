@@ -43,6 +43,7 @@ def wheel(tmp_path: Path, actuator: str) -> Simulation:
     return Simulation(scene(robots=(standing(load_robot(tmp_path / "wheel.urdf"), "zero"),)))
 
 
+@pytest.mark.feature("000-F145")
 def test_load_is_the_larger_of_both_limits() -> None:
     speed, effort = np.array([0.0, 2.5, 5.0, -5.0, 2.5, -4.0]), np.array([5.0, 5.0, 0.0, 10.0, -10.0, -12.0])
     expected = [0.5, 1.0, 1.0, 1.0, 1.0, 2.0]
@@ -121,6 +122,7 @@ def test_without_the_limiter_the_monitor_flags_the_drive(tmp_path: Path) -> None
     assert monitor.report()[0] == report
 
 
+@pytest.mark.feature("000-F145")
 def test_peak_effort_lasts_for_its_time_only(tmp_path: Path) -> None:
     """Held against a torque of 4 N m with 2 N m nominal: 0.3 s, then nominal only; as long to recover."""
     simulation = wheel(tmp_path, "stiffness: 1000, damping: 20, nominal_effort: 2, peak_time: 0.3, velocity: 500")
@@ -206,6 +208,7 @@ def test_a_plot_has_newtons_of_drives_that_slide(tmp_path: Path, monkeypatch: py
     assert len({labels[name] for name in monitor.drives.names}) == 2
 
 
+@pytest.mark.feature("000-F168")
 def test_picture(tmp_path: Path) -> None:
     from humanoid_sim.actuation.motor_plot import plot_motors
 

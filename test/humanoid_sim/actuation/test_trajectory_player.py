@@ -39,6 +39,7 @@ def squat_file(folder: Path, robot: Robot, period: float) -> Path:
     return path
 
 
+@pytest.mark.feature("000-F017")
 def test_a_squat_is_followed_and_feedforward_follows_it_better(tmp_path: Path, hrp2: Robot) -> None:
     """Rows every 5 ms played at 1 ms: within 0.01 rad; a twentieth of it with inverse dynamics."""
     trajectory = read_joint_trajectory(squat_file(tmp_path, hrp2, 0.005))
@@ -76,6 +77,7 @@ def test_ball_joints_are_played_by_their_members() -> None:
     assert_allclose(reached, [-0.8, 0.5, 0.4], atol=2e-3)
 
 
+@pytest.mark.feature("000-F017")
 def test_efforts_alone_move_an_arm_as_planned() -> None:
     """The efforts of inverse dynamics, servos off; a jump of the plan within a step costs no impulse."""
     robot = load_robot("robot_2r_a")

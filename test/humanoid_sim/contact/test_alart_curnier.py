@@ -27,6 +27,7 @@ def slipping_problem(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, 
             return W, v, mu, start
 
 
+@pytest.mark.feature("000-F058")
 def test_optimal_steps_oracle() -> None:
     """Specification 000 §9.8."""
     rho_n, rho_t = optimal_steps(W_SINGLE)
@@ -34,6 +35,7 @@ def test_optimal_steps_oracle() -> None:
     assert rho_t == pytest.approx(0.42490463, abs=1e-8)
 
 
+@pytest.mark.feature("000-F057")
 def test_newton_reaches_the_oracle_in_three_iterations() -> None:
     """Specification 000 §9.8: 3 iterations from the projected stick force (one more confirms)."""
     stick = -np.linalg.solve(W_SINGLE, V_SINGLE)
@@ -44,6 +46,7 @@ def test_newton_reaches_the_oracle_in_three_iterations() -> None:
     assert_allclose(f, [0.53884274, -0.17609241, 0.12428879], atol=1e-8)
 
 
+@pytest.mark.feature("000-F057")
 def test_jacobian_is_the_derivative_of_the_function() -> None:
     """Central differences on all branches: separated, sticking, slipping, empty disc."""
     rng = np.random.default_rng(0)

@@ -35,6 +35,7 @@ def random_point(seed: int) -> tuple[np.ndarray, ...]:
     return W, rng.normal(size=3 * m), rng.uniform(0.1, 1.0, m), steps, f
 
 
+@pytest.mark.feature("000-F057")
 @pytest.mark.parametrize("seed", range(20))
 def test_jacobian_is_the_derivative_of_the_function(seed: int) -> None:
     """Central differences of the function of all contacts, through the coupling; all branches occur."""

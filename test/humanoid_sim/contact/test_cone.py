@@ -29,6 +29,7 @@ def test_projection_is_the_nearest_point_of_the_cone(seed: int) -> None:
     assert_allclose((x - projected) @ projected, 0.0, atol=1e-12)
 
 
+@pytest.mark.feature("000-F055")
 def test_without_friction_the_cone_is_a_ray() -> None:
     assert project_on_cone(-1.0, 0.0, 0.0, 0.0) == (0.0, 0.0, 0.0)
     assert project_on_cone(-1.0, 0.5, 0.0, 0.0) == (0.0, 0.0, 0.0)

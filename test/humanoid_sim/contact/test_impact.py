@@ -18,6 +18,7 @@ def box(mass: float = 2.0) -> tuple[np.ndarray, np.ndarray]:
     return J, np.diag([1.0 / mass, 1.0 / inertia, 1.0 / inertia])
 
 
+@pytest.mark.feature("000-F065")
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_flat_box(e: float) -> None:
     """N7: the impulses sum to (1 + e) m v, the box leaves at e v, its energy is e^2 of what it was."""
@@ -35,6 +36,7 @@ def test_flat_box(e: float) -> None:
     )
 
 
+@pytest.mark.feature("000-F065")
 @pytest.mark.parametrize("e", [0.0, 0.7, 1.0])
 def test_rod_at_one_end(e: float) -> None:
     """N8: Lambda = 1/m + (l/2)^2 / (m l^2 / 12) = 4/m, impulse (1 + e) m v / 4."""
@@ -46,6 +48,7 @@ def test_rod_at_one_end(e: float) -> None:
     assert result.velocities[0] == pytest.approx(e * v)
 
 
+@pytest.mark.feature("000-F068")
 def test_restitution_per_contact() -> None:
     """Two separate bodies."""
     result = solve_impact(np.diag([1.0, 0.5]), [-1.0, -1.0], [0.0, 1.0])

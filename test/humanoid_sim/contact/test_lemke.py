@@ -27,6 +27,7 @@ def solutions(M: np.ndarray, q: np.ndarray) -> list[np.ndarray]:
     return found
 
 
+@pytest.mark.feature("000-F051")
 @pytest.mark.parametrize("kind", ["definite", "positive definite, asymmetric"])
 def test_the_only_solution_is_found(kind: str) -> None:
     rng = np.random.default_rng(0)
@@ -96,6 +97,7 @@ def test_ties_do_not_cycle(n: int) -> None:
     assert result.pivots <= n + 1
 
 
+@pytest.mark.feature("000-F051")
 @pytest.mark.parametrize(
     ("M", "q"),
     [

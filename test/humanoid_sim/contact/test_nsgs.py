@@ -163,6 +163,7 @@ def test_bad_options_are_refused() -> None:
         solve_contacts(problem, warm_start=[[0.0, 0.0]])
 
 
+@pytest.mark.feature("000-F097")
 def test_blocks_are_those_of_pairs_of_contacts() -> None:
     """A view of the operator in 3 x 3 blocks (feature F097)."""
     problem = box_problem(0.0)

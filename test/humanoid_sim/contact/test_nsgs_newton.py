@@ -43,6 +43,7 @@ def test_hard_problems_are_solved(kind: str) -> None:
             assert conditions(problem, result.impulses) < 1e-6
 
 
+@pytest.mark.feature("000-F025")
 def test_stacks_are_beyond_the_sweeps() -> None:
     for seed in range(3):
         problem = stack(np.random.default_rng(seed))
@@ -94,6 +95,7 @@ def test_velocities_of_a_robust_answer_agree_with_gauss_seidel() -> None:
     assert_allclose(hybrid.velocities, sweeps.velocities, atol=1e-9)
 
 
+@pytest.mark.feature("000-F144")
 def test_a_lying_robot_is_solved_whose_last_forces_lead_nowhere() -> None:
     """ANYmal on 33 points: neither from its last forces nor from where interior points end does Newton come on."""
     solved = 0

@@ -172,6 +172,7 @@ def test_a_joint_on_its_last_way_to_its_limit_slides() -> None:
     assert_allclose(v, [0.0, -0.5], atol=1e-15)
 
 
+@pytest.mark.feature("000-F144")
 @pytest.mark.parametrize("seed", [7, 9, 11])
 def test_a_contact_that_held_joints_leave_no_motion_keeps_its_force(seed: int) -> None:
     """A robot's contact with itself between links that dry friction holds: sweeps took 160 to 780 iterations."""
@@ -188,6 +189,7 @@ def test_a_contact_that_held_joints_leave_no_motion_keeps_its_force(seed: int) -
     assert (np.abs(f[9:]) < 50.0).all()
 
 
+@pytest.mark.feature("000-F144")
 @pytest.mark.parametrize("case", [0, 1, 2], ids=["few contacts", "contacts take long", "states cycle"])
 def test_a_lying_robot_is_solved_with_its_joints(case: int) -> None:
     """TALOS on 29 to 41 points, each of its joints with dry friction, ten times with rounding of its own.
@@ -210,6 +212,7 @@ def test_a_lying_robot_is_solved_with_its_joints(case: int) -> None:
     assert solved >= 9
 
 
+@pytest.mark.feature("000-F144")
 @pytest.mark.parametrize("seed", range(20))
 def test_all_rows_at_once_as_contacts(seed: int) -> None:
     """Limits without friction, dry friction under a given load: the laws hold, and forces are those of Gauss-Seidel."""

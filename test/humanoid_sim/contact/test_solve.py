@@ -50,6 +50,7 @@ def test_single_contact_oracle(method: str) -> None:
     assert_allclose(result.velocities[0], [0.0, 0.70994309, -0.50108900], atol=1e-8)
 
 
+@pytest.mark.feature("000-F054", "000-F055")
 @pytest.mark.parametrize("method", [*EXACT, *FACETED])
 @pytest.mark.parametrize(
     ("degrees", "normal", "tangent", "velocity"),
@@ -79,6 +80,7 @@ def test_solvers_agree_on_well_conditioned_problems(method: str, seed: int) -> N
     assert_allclose(ours.impulses, reference.impulses, atol=1e-6 * np.abs(reference.impulses).max())
 
 
+@pytest.mark.feature("000-F050", "000-F074")
 @pytest.mark.parametrize("method", [*EXACT, *APPROXIMATE])
 def test_hyperstatic_table(method: str) -> None:
     """E1 and N1: four legs, 1 kg, without friction: the sum is the weight, the rest lies along (-1, 1, -1, 1)."""
@@ -93,6 +95,7 @@ def test_hyperstatic_table(method: str) -> None:
     assert_allclose(rest - (rest @ null) * null, 0.0, atol=1e-6)
 
 
+@pytest.mark.feature("000-F059")
 @pytest.mark.parametrize("method", [*EXACT, *FACETED, "gauss_seidel_projected"])
 def test_three_cases(method: str) -> None:
     """Three contacts of three bodies, each with the closed form of its case: open, stick, slip (§3.1.4.2)."""
@@ -145,6 +148,7 @@ def test_warm_start_at_the_solution_costs_nothing(method: str) -> None:
     assert_allclose(again.impulses, solved.impulses, atol=0.0)
 
 
+@pytest.mark.feature("000-F056")
 def test_jacobi_needs_more_sweeps_to_the_same_fixed_point() -> None:
     problem = well_conditioned(1)
     jacobi = solve_contacts(problem, "jacobi", tolerance=1e-10, max_iterations=20_000)
@@ -190,6 +194,7 @@ class FakeClock:
         return self.now
 
 
+@pytest.mark.feature("000-F062")
 @pytest.mark.parametrize("pace", [0.375, 0.0625])
 def test_budget_is_kept_by_counting_sweeps(monkeypatch: pytest.MonkeyPatch, registry: dict, pace: float) -> None:
     """Sweeps take ``pace`` seconds of a fake clock; the answer is that of as many sweeps in one go."""
@@ -217,6 +222,7 @@ def test_budget_is_kept_by_counting_sweeps(monkeypatch: pytest.MonkeyPatch, regi
     assert result.residuals.natural_map == pytest.approx(same.residuals.natural_map, rel=1e-6)
 
 
+@pytest.mark.feature("000-F062")
 def test_the_best_iterate_within_the_budget_is_returned(monkeypatch: pytest.MonkeyPatch, registry: dict) -> None:
     """A solver that comes near and then runs away."""
     clock = FakeClock(0.0)
@@ -264,6 +270,7 @@ def test_a_solver_that_cannot_be_stopped_refuses_a_budget() -> None:
         solve_contacts(box_problem(0.0), "lemke_faceted", time_budget=1.0)
 
 
+@pytest.mark.feature("000-F005")
 def test_a_solver_of_ones_own_is_used_in_a_simulation(registry: dict) -> None:
     """F005: an algorithm is overridden from outside, by name and only when meant."""
     calls = []

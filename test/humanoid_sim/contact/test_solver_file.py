@@ -15,6 +15,7 @@ from humanoid_sim.contact.solver_file import KEYWORDS, read_solver_file
 PAIRS = [(family, method) for family, methods in KEYWORDS.items() for method in methods]
 
 
+@pytest.mark.feature("000-F025")
 @pytest.mark.parametrize(("family", "method"), PAIRS)
 def test_every_pair_of_the_table_gives_the_same_net_force(tmp_path: Path, family: str, method: str) -> None:
     """F025 and E22 on a box that stands on a slope."""
@@ -28,6 +29,7 @@ def test_every_pair_of_the_table_gives_the_same_net_force(tmp_path: Path, family
     assert result.impulses.sum(axis=0) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.feature("000-F025")
 def test_the_names_of_the_thesis() -> None:
     assert len(PAIRS) == 8
     assert KEYWORDS["NSGS"]["AMELIFGSNEWTON"] == "nsgs"

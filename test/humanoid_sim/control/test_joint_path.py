@@ -10,6 +10,8 @@ from humanoid_sim.control.joint_path import JointPath, PathPoints
 from humanoid_sim.control.path_timing import PathTiming
 from humanoid_sim.control.trajectory import JointTrajectory
 
+pytestmark = pytest.mark.feature("000-F029")
+
 TIMES = np.linspace(0.0, 2.0, 11)
 NAMES = ("a", "b")
 

@@ -147,6 +147,7 @@ def test_efforts_are_fed_forward_in_their_means() -> None:
     assert bench.joints.efforts[-1] is None
 
 
+@pytest.mark.feature("000-F017")
 def test_efforts_go_on_where_one_trajectory_takes_over_from_another() -> None:
     """As the windows of a bridge do: points that lie apart, begun between two of them, or a while from now."""
     bench = Bench()
@@ -362,6 +363,7 @@ def test_samples_ahead() -> None:
     np.testing.assert_array_equal(rest.velocities, 0.0)
 
 
+@pytest.mark.feature("000-F017")
 def test_a_way_that_is_too_fast_is_refused_and_what_moves_goes_on() -> None:
     """Half a radian in a millisecond; the same where the first point is at once, or the trajectory begins later."""
     bench = Bench(speed=2.0)

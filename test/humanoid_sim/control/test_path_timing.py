@@ -9,6 +9,8 @@ import pytest
 from humanoid_model.errors import InputError
 from humanoid_sim.control.path_timing import PathPlace, PathTiming
 
+pytestmark = pytest.mark.feature("000-F029")
+
 
 def integrated(timing: PathTiming, start: float, end: float) -> np.ndarray:
     """Positions by summing speeds up, and speeds by summing accelerations up."""

@@ -8,6 +8,8 @@ import pytest
 from humanoid_sim.control.path_timing import PathTiming
 from humanoid_sim.control.soft_stop import StopPlace, led_to_stand, next_stop, stop_places
 
+pytestmark = pytest.mark.feature("000-F029")
+
 
 def test_one_stands_where_the_margin_is_and_brakes_where_braking_keeps_it() -> None:
     """Balance standing from 1 to 2 s, and braking from 1.2 s on: braking takes 0.25 s of path."""

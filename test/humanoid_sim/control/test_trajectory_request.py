@@ -76,6 +76,7 @@ def test_there_is_a_point_and_time_begins_at_zero() -> None:
 LIMITS = JointLimits(np.array([-1.0, -1.0, -np.inf]), np.array([1.0, 1.0, np.inf]), np.array([2.0, 2.0, np.inf]))
 
 
+@pytest.mark.feature("000-F017")
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -97,6 +98,7 @@ def test_what_joints_cant_do_is_refused(rows: list[list[float]], message: str) -
     assert error.value.code is MotionCode.INVALID_GOAL
 
 
+@pytest.mark.feature("000-F017")
 def test_limits_hold_between_the_points_and_for_the_joints_that_are_named() -> None:
     """A cubic from rest to rest is half as fast again as the line; one that ends fast swings out before."""
 

@@ -115,6 +115,7 @@ def by_chang_khatib(tree: Tree, bodies: np.ndarray, branch: np.ndarray, omega: n
     chang_khatib(tree.flat, tree.motion.S, tree.articulated, bodies, branch, path, diagonal, omega)
 
 
+@pytest.mark.feature("000-F090", "000-F091")
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("trees", [1, 3])
 def test_unit_forces(seed: int, trees: int) -> None:
@@ -131,6 +132,7 @@ def test_unit_forces(seed: int, trees: int) -> None:
     assert starts[-1] == n
 
 
+@pytest.mark.feature("000-F092", "000-F093", "000-F095", "000-F096")
 @pytest.mark.parametrize("method", [by_unit_wrenches, by_chang_khatib])
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("trees", [1, 3])
@@ -191,6 +193,7 @@ class CountedRows(np.ndarray):
         return super().__getitem__(key)
 
 
+@pytest.mark.feature("000-F095")
 def test_only_the_upper_triangle_is_projected() -> None:
     """m (m + 1) / 2 products of 3 x 3 blocks instead of m^2: the rest is mirrored (equation 3.45, F095)."""
     tree = Tree(3)

@@ -21,6 +21,7 @@ STANDING = ContactTopology(contacts=8, bodies=2, branch=12, contact_depths=48, b
 ONE_ARM = ContactTopology(contacts=8, bodies=2, branch=6, contact_depths=0, body_depths=11, body_distances=1)
 
 
+@pytest.mark.feature("000-F098")
 def test_standing_robot() -> None:
     initial, recursions, wrenches = (
         unit_forces_count(STANDING), chang_khatib_count(STANDING), unit_wrenches_count(STANDING),
@@ -30,11 +31,13 @@ def test_standing_robot() -> None:
     assert (wrenches.multiplications, wrenches.additions, wrenches.total) == (5076, 4428, 9504)
 
 
+@pytest.mark.feature("000-F098")
 def test_hand_and_forearm() -> None:
     assert chang_khatib_count(ONE_ARM).total == 6323
     assert unit_wrenches_count(ONE_ARM).total == 7590
 
 
+@pytest.mark.feature("000-F094")
 @pytest.mark.parametrize(("t", "cheaper"), [(STANDING, False), (ONE_ARM, True)])
 def test_choice(t: ContactTopology, cheaper: bool) -> None:
     assert chang_khatib_is_cheaper(t.bodies, t.branch, t.body_depths, t.body_distances) == cheaper

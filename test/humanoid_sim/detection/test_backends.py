@@ -53,6 +53,7 @@ def on_table(shape: SolidShape, placement: pin.SE3, *, swapped: bool = False) ->
     return pair(shape, placement, TABLE, pin.SE3.Identity())
 
 
+@pytest.mark.feature("000-F106")
 @pytest.mark.parametrize("gap", [1e-3, 0.0, -1e-3])
 @pytest.mark.parametrize("swapped", [False, True])
 def test_box_on_box_touches_with_four_corners(gap: float, swapped: bool) -> None:
@@ -150,6 +151,7 @@ def tumbling() -> Scene:
     return scene(*solids)
 
 
+@pytest.mark.feature("000-F106")
 @pytest.mark.parametrize("world_scene", [table(), tumbling(), "boxes"], ids=["table", "tumbling", "boxes"])
 def test_coal_finds_the_contacts_of_the_compiled_code(world_scene: Scene | str) -> None:
     """At many moments of a simulation, by a detector that has seen nothing before: the same points, in order."""
@@ -171,6 +173,7 @@ def test_coal_finds_the_contacts_of_the_compiled_code(world_scene: Scene | str) 
     assert touched > 50
 
 
+@pytest.mark.feature("000-F106")
 def test_the_motion_is_that_of_the_compiled_code() -> None:
     """What the option is for, by the command line's and the node's word for it."""
     reference, simulation = Simulation(table()), Simulation(table(), detection=BACKEND)
@@ -182,6 +185,7 @@ def test_the_motion_is_that_of_the_compiled_code() -> None:
     assert_allclose(simulation.q, reference.q, atol=1e-4)
 
 
+@pytest.mark.feature("000-F106")
 def test_who_asks_for_coal_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each pair whose boxes meet is asked of the library that was chosen, and of no other."""
     asked = []

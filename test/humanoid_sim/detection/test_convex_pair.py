@@ -58,6 +58,7 @@ def centre_in_cylinder(x: np.ndarray) -> float:
     return -float(min(0.08 - np.hypot(x[0], x[1]), 0.1 - abs(x[2])))
 
 
+@pytest.mark.feature("000-F100")
 @pytest.mark.parametrize(("a", "b"), list(itertools.combinations_with_replacement(SOLIDS, 2)))
 def test_random_poses_as_coal_sees_them(a: str, b: str) -> None:
     """Apart and overlapping, in both orders; round surfaces are known to coal to 1e-6 only."""
@@ -94,6 +95,7 @@ def test_random_poses_as_coal_sees_them(a: str, b: str) -> None:
     assert 10 < sum(signs) < 140
 
 
+@pytest.mark.feature("000-F100")
 @pytest.mark.parametrize("gap", [0.05, 1e-4, 0.0, -1e-4, -1e-3])
 @pytest.mark.parametrize("thin", [0.1, 0.03])
 def test_ellipsoids_touch_where_their_normals_are_opposite(gap: float, thin: float) -> None:

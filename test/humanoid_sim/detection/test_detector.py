@@ -98,6 +98,7 @@ def of_body(detector: ContactDetector, points: ContactPoints, name: str) -> np.n
     return np.flatnonzero((points.body_a[: points.size] == index) | (points.body_b[: points.size] == index))
 
 
+@pytest.mark.feature("000-F104")
 @pytest.mark.parametrize("support", ["half-space", "box"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_four_methods_and_the_default_in_one_scene(support: str, backend: str) -> None:

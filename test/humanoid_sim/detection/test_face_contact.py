@@ -37,6 +37,7 @@ def test_a_small_box_on_a_cylinder_touches_with_its_corners() -> None:
     assert all(has(points, 0.01 + 0.05 * i, 0.04 * j) for i in (-1, 1) for j in (-1, 1))
 
 
+@pytest.mark.feature("000-F103")
 def test_a_face_that_ends_on_a_cylinder_touches_where_its_sides_cross_the_rim() -> None:
     points = shared(can("can", 0.08, 0, 0, 0.1), box("top", (0.2, 0.4, 0.1), place(0.09, 0, 0.25)))
     across = np.sqrt(0.08**2 - 0.01**2)  # its side lies at x = -0.01
@@ -56,6 +57,7 @@ def test_cylinders_stand_on_each_other_on_the_smaller_end(upper: float) -> None:
     assert distance.min() > 0.9 * min(upper, 0.08)
 
 
+@pytest.mark.feature("000-F103")
 @pytest.mark.parametrize(
     "top",
     [
@@ -74,6 +76,7 @@ def test_what_stands_on_a_cylinder_comes_to_rest(top: SceneBody) -> None:
     assert np.abs(moved).max() < 1e-6
 
 
+@pytest.mark.feature("000-F103")
 @pytest.mark.parametrize(("x", "falls"), [(0.147, False), (0.153, True)])
 def test_a_cylinder_tips_over_an_edge_when_its_middle_is_beyond_it(x: float, falls: bool) -> None:
     simulation = Simulation(
@@ -90,6 +93,7 @@ def rod(kind: type[Capsule | Cylinder], yaw: float, x: float, z: float = 0.23, p
     return body("rod", shape, 1.0, inertia, place(x, 0, z, 0.0, 0.5 * np.pi - pitch, yaw))
 
 
+@pytest.mark.feature("000-F103")
 @pytest.mark.parametrize("kind", [Capsule, Cylinder])
 def test_what_lies_over_an_edge_bears_on_it(kind: type[Capsule | Cylinder]) -> None:
     """Its middle is over the table: it lies still, neither sunk into the edge nor tipped."""
@@ -106,6 +110,7 @@ def test_what_lies_over_an_edge_bears_on_it(kind: type[Capsule | Cylinder]) -> N
     assert deepest > -1e-6
 
 
+@pytest.mark.feature("000-F103")
 @pytest.mark.parametrize("kind", [Capsule, Cylinder])
 def test_the_nearest_point_of_what_lies_over_edges_is_that_of_another_library(kind: type[Capsule | Cylinder]) -> None:
     """Rods at random over a table's edges, tilted by less than what makes a face a contact's."""

@@ -79,6 +79,7 @@ def lowest(shape: Shape, R: np.ndarray) -> float:
     return -(shape.radius * np.hypot(down[0], down[1]) + 0.5 * shape.length * abs(down[2]))
 
 
+@pytest.mark.feature("000-F100")
 @pytest.mark.parametrize(
     "shape",
     [
@@ -166,6 +167,7 @@ def test_lying_mesh_of_many_vertices_keeps_eight_points(tmp_path: Path) -> None:
     assert ConvexHull(positions[:, :2]).volume > 0.89 * np.pi * 0.1**2
 
 
+@pytest.mark.feature("000-F103")
 @pytest.mark.parametrize("higher", [1e-5, 1e-4, 1e-3, 3e-3])
 def test_a_body_that_lies_on_points_amid_higher_ones_comes_to_rest(tmp_path: Path, higher: float) -> None:
     """Two low corners inside a higher rim: it lies on both and on one of the rim, and neither rocks nor sinks."""

@@ -24,6 +24,7 @@ def given(mesh: TriangleMesh) -> np.ndarray:
     return triangles
 
 
+@pytest.mark.feature("000-F101")
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_all_pairs_of_two_crossing_boxes_are_listed(backend: str) -> None:
     rng = np.random.default_rng(0)
@@ -52,6 +53,7 @@ def test_all_pairs_of_two_crossing_boxes_are_listed(backend: str) -> None:
     assert listed > 50
 
 
+@pytest.mark.feature("000-F103", "000-F106")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("yaw", [0.0, 0.3])
 def test_cube_on_a_plane_has_four_points_at_its_corners(backend: str, yaw: float) -> None:

@@ -44,6 +44,7 @@ def test_hull_of_random_points_as_qhull_has_it() -> None:
         assert_array_equal(ring[:count], np.roll(expected, -first))
 
 
+@pytest.mark.feature("000-F103")
 def test_up_to_eight_corners_all_wrenches_stay() -> None:
     """A square with many points on and in it: the four corners carry what all of them do."""
     rng = np.random.default_rng(1)
@@ -121,6 +122,7 @@ def supported(positions: np.ndarray, heights: np.ndarray, most: int = 8) -> list
     return kept[: supporting_points(positions, heights, np.array([0.0, 0.0, 1.0]), most, kept)].tolist()
 
 
+@pytest.mark.feature("000-F103")
 def test_flat_face_is_carried_by_its_corners() -> None:
     """Of hundreds of points on a hexagon its six corners stay, whatever rounding makes of the heights."""
     rng = np.random.default_rng(5)
@@ -163,6 +165,7 @@ def least_height(positions: np.ndarray, heights: np.ndarray, kept: list[int], po
     return float(heights[point] + found.fun)
 
 
+@pytest.mark.feature("000-F103")
 @pytest.mark.parametrize("seed", range(30))
 def test_no_point_can_sink_while_the_kept_ones_carry(seed: int) -> None:
     """Points under a rough face, also lower ones amid higher ones: whatever is left out can't get below the plane."""
@@ -175,6 +178,7 @@ def test_no_point_can_sink_while_the_kept_ones_carry(seed: int) -> None:
         assert least_height(points, heights, kept, point, tilt) >= -2e-9
 
 
+@pytest.mark.feature("000-F103")
 def test_a_low_point_amid_higher_ones_stays() -> None:
     """A leg lies on two points of which one is amid higher ones: without it the leg rocks."""
     ring = np.array([[0.1, 0.0, 0.0], [0.0, 0.1, 0.0], [-0.1, 0.0, 0.0], [0.0, -0.1, 0.0]])

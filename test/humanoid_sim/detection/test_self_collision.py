@@ -83,6 +83,7 @@ def test_same_seed_finds_the_same(found: SelfCollision) -> None:
     assert not any(HAND in pair and THIGH in pair for pair in found.never)
 
 
+@pytest.mark.feature("000-F073")
 @pytest.mark.parametrize("self_collision", [False, True])
 def test_hand_cannot_pass_through_the_thigh(self_collision: bool) -> None:
     """The right arm is told to go where hand and thigh overlap: only without self-collision does it get there."""

@@ -34,12 +34,14 @@ def falls(solid: SolidShape, start: pin.SE3, end: pin.SE3, ground: SolidShape = 
     return first_contact_time(solid, (start, end), ground, (still, still))
 
 
+@pytest.mark.feature("000-F105")
 def test_falling_box_touches_when_its_bottom_does() -> None:
     for drop in (0.3, 1.0, 20.0):
         share = falls(CRATE, place(0.1, 0.2, 0.6 + 0.1), place(0.1, 0.2, 0.7 - drop))
         assert share == pytest.approx(0.1 / drop, abs=1e-6)
 
 
+@pytest.mark.feature("000-F105")
 def test_turning_box_touches_when_its_lowest_corner_does() -> None:
     """The height of the lowest corner along the motion, its root found by scipy."""
     start, end = place(0, 0, 1.2, roll=0.2, yaw=0.1), place(0.3, 0.1, 0.6, roll=1.5, pitch=-0.4)

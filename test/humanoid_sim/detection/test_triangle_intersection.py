@@ -20,6 +20,7 @@ def segment_of(other: list[list[float]]) -> tuple[int, np.ndarray]:
     return outcome, ends[np.lexsort(ends.T[::-1])]
 
 
+@pytest.mark.feature("000-F102")
 @pytest.mark.parametrize(
     ("other", "expected"),
     [

@@ -35,6 +35,7 @@ def external(model: pin.Model, data: pin.Data, wrenches: np.ndarray) -> pin.StdV
     return forces
 
 
+@pytest.mark.feature("000-F031", "000-F032", "000-F037", "000-F038")
 @pytest.mark.parametrize("size", [1, 2, 5, 10, 20, 35, 50])
 @pytest.mark.parametrize("seed", range(4))
 def test_forward_dynamics(size: int, seed: int) -> None:
@@ -75,6 +76,7 @@ def test_another_velocity_needs_no_inertias_anew(seed: int) -> None:
     assert_allclose(acceleration, expected, rtol=0.0, atol=1e-10 * max(np.abs(expected).max(), 1.0))
 
 
+@pytest.mark.feature("000-F096", "000-F167")
 @pytest.mark.parametrize("seed", range(8))
 def test_response_reaches_every_coordinate(seed: int) -> None:
     """Also those of branches on which nothing pushes: the arms of a standing robot (F167)."""
@@ -121,6 +123,7 @@ def test_a_standing_humanoid_far_from_the_origin() -> None:
     assert_allclose(acceleration, expected, atol=1e-7 * np.abs(expected).max())
 
 
+@pytest.mark.feature("000-F033")
 def test_spinning_top_precesses_as_euler_says() -> None:
     """Torque-free top: in body axes :math:`I\\dot\\omega = -\\omega \\times I\\omega` (thesis equations 2.4-2.7)."""
     model = pin.Model()

@@ -19,6 +19,7 @@ def pinocchios(model: pin.Model, q: np.ndarray) -> np.ndarray:
     return M + np.triu(M, 1).T
 
 
+@pytest.mark.feature("000-F034")
 @pytest.mark.parametrize("size", [1, 2, 5, 20, 50])
 @pytest.mark.parametrize("seed", range(3))
 def test_random_trees(size: int, seed: int) -> None:

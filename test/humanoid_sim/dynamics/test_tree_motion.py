@@ -13,6 +13,7 @@ from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
 
 
+@pytest.mark.feature("000-F037")
 @pytest.mark.parametrize("seed", range(8))
 def test_motion_of_the_bodies(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -47,6 +47,7 @@ def bushing(folder: Path, damping: float, gravity: float, dt: float = DT) -> Sim
     return Simulation(scene(robots=(placed,), gravity=(0.0, 0.0, -gravity)), dt=dt)
 
 
+@pytest.mark.feature("000-F123")
 @pytest.mark.parametrize("axis", ["z", "x", "y"])
 def test_frequency_is_that_of_the_spring_and_what_it_carries(tmp_path: Path, axis: str) -> None:
     """Free of damping and gravity: 2 pi f = sqrt(k/m), sqrt(k/I); equation (4.3) acts on one axis each."""
@@ -71,6 +72,7 @@ def test_frequency_is_that_of_the_spring_and_what_it_carries(tmp_path: Path, axi
     assert np.abs(others).max() < 1e-8
 
 
+@pytest.mark.feature("000-F123")
 def test_sag_is_the_weight_over_the_stiffness(tmp_path: Path) -> None:
     simulation = bushing(tmp_path, 100.0, 9.8, dt=1e-3)
     simulation.run(1.0)

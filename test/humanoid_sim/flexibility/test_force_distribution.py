@@ -11,6 +11,7 @@ from humanoid_model.errors import InputError
 from humanoid_sim.flexibility.force_distribution import barycentric_weights, distribution_matrix
 
 
+@pytest.mark.feature("000-F134")
 def test_sum_and_moment_are_kept() -> None:
     rng = np.random.default_rng(0)
     triangles = rng.normal(size=(50, 3, 3))
@@ -51,6 +52,7 @@ def test_closest_points_by_minimisation() -> None:
         assert np.linalg.norm(row @ corners - x) == pytest.approx(np.sqrt(best.fun), abs=1e-4)
 
 
+@pytest.mark.feature("000-F134")
 def test_two_contacts_that_share_an_edge() -> None:
     """Thesis equation (4.29): nodes 1, 2, 3 for the first point and 1, 2, 4 for the second."""
     d = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])

@@ -28,6 +28,7 @@ Physical Surface("fixed") = Surface In BoundingBox {-31, -21, -0.1, 31, 21, 0.1}
 """
 
 
+@pytest.mark.feature("000-F126")
 def test_a_block_with_fillets(tmp_path: Path) -> None:
     path = tmp_path / "sole.geo"
     path.write_text(ROUNDED)

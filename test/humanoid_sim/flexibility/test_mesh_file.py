@@ -42,6 +42,7 @@ def write(path: Path, mesh: TetrahedralMesh, **changed: object) -> Path:
     return path
 
 
+@pytest.mark.feature("000-F126")
 def test_nodes_triangles_tetrahedra_and_materials_arrive(tmp_path: Path) -> None:
     mesh = layers()
     read = read_mesh(write(tmp_path / "sole.msh", mesh), scale=0.001)

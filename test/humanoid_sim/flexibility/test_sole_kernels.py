@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
 from humanoid_model.sole import TwoPadSole
 from humanoid_sim.flexibility import RUBBER, DeformableSole, block_mesh
@@ -40,6 +41,7 @@ def test_vertices_move_with_the_link_and_deform_in_its_frame() -> None:
         np.testing.assert_allclose(world[i], placement.act(local), atol=1e-14)
 
 
+@pytest.mark.feature("000-F108")
 def test_nodes_below_a_plane_are_those_of_the_definition() -> None:
     rng = np.random.default_rng(2)
     hits = 0

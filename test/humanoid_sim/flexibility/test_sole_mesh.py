@@ -23,6 +23,7 @@ def test_block() -> None:
     assert (len(mesh.nodes), len(mesh.tetrahedra)) == (162, 480)
 
 
+@pytest.mark.feature("000-F136")
 def test_two_pads_have_the_volume_and_the_feet_of_the_drawing() -> None:
     mesh = sole_mesh(TwoPadSole((0.22, 0.13, 0.01), 0.09, 0.06, 0.01, (11, 4, 1, 2)))
     assert mesh.parts == ("layer", "pads")
@@ -38,6 +39,7 @@ def test_pads_that_meet() -> None:
     assert mesh.volumes.sum() == pytest.approx(0.2 * 0.1 * 0.02)
 
 
+@pytest.mark.feature("000-F136")
 def test_rounded_edges_are_quarter_circles() -> None:
     r = 0.015
     mesh = sole_mesh(RoundedSole(SIZE, (160, 1, 2), r))

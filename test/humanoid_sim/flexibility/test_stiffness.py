@@ -56,6 +56,7 @@ def block_stiffnesses(mesh: TetrahedralMesh, material: Material) -> tuple[float,
     )
 
 
+@pytest.mark.feature("000-F125", "000-F127")
 @pytest.mark.parametrize(("cells", "material", "expected"), ORACLES)
 def test_stiffness_of_the_sole(cells: tuple[int, int, int], material: Material, expected: tuple[float, ...]) -> None:
     mesh = block_mesh(SIZE, cells)
@@ -73,6 +74,7 @@ def test_one_layer_bonded_is_the_closed_form() -> None:
         assert lateral == pytest.approx(material.shear_modulus * area / height, rel=1e-10)
 
 
+@pytest.mark.feature("000-F130")
 def test_two_layers_bonded_are_springs_in_series() -> None:
     """Fixed sideways, two layers of two materials press like their constrained moduli in series."""
     soft, hard = Material(1e6, 0.25), Material(3e6, 0.4)
@@ -88,6 +90,7 @@ def test_two_layers_bonded_are_springs_in_series() -> None:
     assert k == pytest.approx(0.01 / (0.01 / moduli[0] + 0.02 / moduli[1]), rel=1e-10)
 
 
+@pytest.mark.feature("000-F127")
 def test_symmetric_with_six_rigid_modes() -> None:
     mesh = random_mesh()
     K = assemble_stiffness(mesh, RUBBER).toarray()
@@ -103,6 +106,7 @@ def test_symmetric_with_six_rigid_modes() -> None:
         assert np.abs(K @ np.column_stack(mode).reshape(-1)).max() < 1e-12 * size
 
 
+@pytest.mark.feature("000-F125")
 def test_patch_of_uniform_strain_needs_no_force_inside() -> None:
     mesh = random_mesh()
     K = assemble_stiffness(mesh, RUBBER)
@@ -113,6 +117,7 @@ def test_patch_of_uniform_strain_needs_no_force_inside() -> None:
     assert np.abs(forces[inner]).max() < 1e-12 * np.abs(forces).max()
 
 
+@pytest.mark.feature("000-F128")
 def test_surface_moves_as_in_the_full_solve() -> None:
     mesh = random_mesh()
     K, free = eliminate_fixed(assemble_stiffness(mesh, RUBBER), mesh.fixed)
@@ -125,6 +130,7 @@ def test_surface_moves_as_in_the_full_solve() -> None:
     assert np.array_equal(surface.S, surface.S.T)
 
 
+@pytest.mark.feature("000-F129")
 def test_contact_compliance_is_a_block_of_the_surface_compliance() -> None:
     surface = surface_compliance(random_mesh(), RUBBER)
     contact = np.array([1, 7, 8, 20])
@@ -134,6 +140,7 @@ def test_contact_compliance_is_a_block_of_the_surface_compliance() -> None:
     )
 
 
+@pytest.mark.feature("000-F132")
 def test_nodes_move_as_in_the_full_solve() -> None:
     """Thesis equation (4.22), contacts and other nodes."""
     mesh = random_mesh()

@@ -75,6 +75,7 @@ def test_the_corner_itself_is_well_formed() -> None:
     assert len(corner().surface) == 6
 
 
+@pytest.mark.feature("000-F127")
 def test_pieces_that_nothing_holds() -> None:
     """A second block beside the first, with coinciding nodes that were not merged."""
     block = block_mesh((1.0, 1.0, 1.0), (1, 1, 1))

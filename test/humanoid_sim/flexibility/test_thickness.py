@@ -11,6 +11,7 @@ from humanoid_model.errors import InputError
 from humanoid_sim.flexibility.thickness import minimum_thickness
 
 
+@pytest.mark.feature("000-F138")
 def test_thickness_from_the_elastic_limit() -> None:
     """A displacement of 1 mm and a limit of 5 % strain ask for 2 cm."""
     assert minimum_thickness(0.001, 0.15e6, Material(3e6, 0.4)) == pytest.approx(0.02)

@@ -23,6 +23,8 @@ from humanoid_sim.imaging import window as windows
 from humanoid_sim.imaging.film import Film
 from humanoid_sim.imaging.window import Window
 
+pytestmark = pytest.mark.feature("000-F012", "000-F019")
+
 BALL = """
 bodies:
   floor: {shapes: [{half_space: true}]}

@@ -60,6 +60,7 @@ def simulation():
     return Simulation(Scene("pictures", bodies=bodies, camera=ALONG_X))
 
 
+@pytest.mark.feature("000-F012")
 def test_a_box_covers_the_pixels_of_the_pinhole_equation(simulation):
     simulation.reset()
     image = simulation.image(size=SIZE).astype(int)
@@ -95,6 +96,7 @@ def test_a_picture_follows_what_moves(simulation):
     assert abs(rows.max() + 1 - (60 - 0.15 * FOCAL / 2.2)) <= 1
 
 
+@pytest.mark.feature("000-F012")
 def test_a_body_carries_a_camera(simulation):
     simulation.reset()
     simulation.bodies["box"].set_state(at(5, 0, 0) * pin.SE3(pin.rpy.rpyToMatrix(0.0, 0.0, np.pi / 2), np.zeros(3)))
@@ -147,6 +149,7 @@ def test_the_ground_under_the_camera_needs_no_clipping():
     assert (seen[down < 0.0] == -1).all()
 
 
+@pytest.mark.feature("000-F013")
 def test_lights_shine_by_the_cosine_and_in_their_colour():
     ball = shapes((Sphere(0.5), at(3, 0, 0), np.array([0.8, 0.6, 0.4, 1.0])))
     sun = light([-1.0, 1.0, 0.0, 0.0], ambient=np.array([0.1, 0.1, 0.3, 1]), diffuse=np.array([0.5, 0.25, 0.0, 1]))
@@ -163,6 +166,7 @@ def test_lights_shine_by_the_cosine_and_in_their_colour():
     np.testing.assert_allclose(image[dark], np.tile([0.08, 0.06, 0.12], (dark.sum(), 1)), atol=5e-3)
 
 
+@pytest.mark.feature("000-F013")
 def test_a_light_is_reflected_where_a_mirror_would_reflect_it():
     mirror = shapes((Box(np.array([0.1, 4.0, 4.0])), at(2.05, 0, 0), np.array([0.0, 0.0, 0.0, 1.0])))
     lamp = light([0.0, 0.8, 0.4, 1.0], specular=np.array([1.0, 1.0, 0.0, 1.0]))
@@ -174,6 +178,7 @@ def test_a_light_is_reflected_where_a_mirror_would_reflect_it():
     assert (image[..., 2] == 0.0).all()
 
 
+@pytest.mark.feature("000-F013")
 @pytest.mark.parametrize("position", [[0.0, 0.0, 1.0, 0.0], [2.0, 0.0, 4.5, 1.5]])
 def test_what_is_behind_something_is_in_its_shadow(position):
     ground = HalfSpace(), at(0, 0, -0.5), WHITE

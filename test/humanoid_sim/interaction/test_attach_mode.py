@@ -28,6 +28,7 @@ def block() -> object:
     return box("object", (0.2, 0.1, 0.1), place(0, 0, 0.75), mass=1.75)
 
 
+@pytest.mark.feature("000-F109", "000-F111")
 def test_experiment_e9_as_the_thesis_tells_it() -> None:
     """§27 E9: steady z force -m g within 1 %, 1.1 m within 2 cm, zero at the first tick after release."""
     from importlib import import_module
@@ -85,6 +86,7 @@ def test_an_omni_displays_no_more_than_it_can_and_its_scale_brings_the_weight_do
         assert hold.forces[0].force[2] == pytest.approx(WEIGHT, rel=1e-3)
 
 
+@pytest.mark.feature("000-F109")
 def test_what_is_held_at_its_end_hangs_from_there() -> None:
     """A block that is taken 8 cm beside its middle in the air: the middle falls, the held point stays."""
     bar = box("bar", (0.2, 0.04, 0.04), place(0, 0, 1.0), mass=1.0)
@@ -99,6 +101,7 @@ def test_what_is_held_at_its_end_hangs_from_there() -> None:
     assert placement.rotation[2, 0] > 0.2
 
 
+@pytest.mark.feature("000-F111")
 def test_the_pointer_takes_what_it_is_in_or_near_and_goes_through_the_rest() -> None:
     simulation = Simulation(scene(floor(), ball("near", 0.1, place(0, 0, 0.1)), ball("far", 0.1, place(1, 0, 0.1))))
     for at, expected in (([1.0, 0, 0.15], "far"), ([0, 0, 0.205], "near"), ([0.5, 0, 0.1], None), ([0, 0, -0.2], None)):
@@ -108,6 +111,7 @@ def test_the_pointer_takes_what_it_is_in_or_near_and_goes_through_the_rest() -> 
         simulation.remove_module("attach")
 
 
+@pytest.mark.feature("000-F120")
 def test_a_slow_device_makes_a_staircase_in_the_physics_log() -> None:
     """F120: a device of 100 Hz beside steps of 1 ms; between its ticks the object feels the last force."""
     simulation = object_on_table()
@@ -120,6 +124,7 @@ def test_a_slow_device_makes_a_staircase_in_the_physics_log() -> None:
     assert_allclose(hold.log.device["time"], 0.01 * np.arange(30), atol=1e-12)
 
 
+@pytest.mark.feature("000-F120")
 def test_a_fast_device_sees_the_object_stand_still_within_a_step() -> None:
     """F120 the other way round: 1 kHz beside steps of 5 ms; the device's log shows the object's stairs."""
     simulation = object_on_table(dt=5e-3)
@@ -143,6 +148,7 @@ def test_a_device_whose_rate_fits_no_step_is_served_in_time() -> None:
     assert_allclose(hold.log.device["time"], np.arange(30) / 300.0)
 
 
+@pytest.mark.feature("000-F110")
 def test_a_mouse_drags_what_it_holds() -> None:
     """F110: posts from outside move a ball over the floor against friction."""
     simulation = Simulation(scene(floor(), ball("ball", 0.1, place(0, 0, 0.1))))

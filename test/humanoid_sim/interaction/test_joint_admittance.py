@@ -37,6 +37,7 @@ def yielding(force: list[float], **gains: float) -> tuple[Simulation, JointAdmit
     return simulation, admittance
 
 
+@pytest.mark.feature("000-F117")
 def test_steady_velocity_is_the_effort_over_the_damping() -> None:
     """F117: after ten time constants M_d / B_d; the Jacobian is a finite difference of the hand's place."""
     simulation, admittance = yielding([2.0, 1.0, 0.5], inertia=0.5, damping=10.0)
@@ -72,6 +73,7 @@ def test_velocity_builds_up_as_explicit_euler_of_the_law_says() -> None:
     assert_allclose(admittance.v_desired, v, rtol=1e-3, atol=1e-6)
 
 
+@pytest.mark.feature("000-F117")
 def test_desired_positions_stop_at_the_joints_limits_and_come_back() -> None:
     simulation, admittance = yielding([40.0, 20.0, 60.0], inertia=0.05, damping=1.0)
     limits = simulation.robots["hrp2"].robot.limits

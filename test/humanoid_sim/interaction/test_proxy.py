@@ -80,6 +80,7 @@ def test_ball_stays_on_the_half_space_under_the_pointer() -> None:
     assert contacts.depths[0] == pytest.approx(0.05 + RADIUS, abs=SLACK)
 
 
+@pytest.mark.feature("000-F113")
 def test_ball_never_enters_a_box_on_any_path() -> None:
     """A pointer that wanders through a cube for 300 moves; the ball is outside and locally nearest."""
     shapes = shapes_of(box("box", (1, 1, 1), place(0, 0, 0)), anchor())
@@ -98,6 +99,7 @@ def test_ball_never_enters_a_box_on_any_path() -> None:
     assert touched > 50
 
 
+@pytest.mark.feature("000-F121")
 def test_ball_does_not_tunnel_through_a_thin_wall() -> None:
     """What a penalty on depth would do: the pointer is beyond the wall in one move, the ball stays before it."""
     shapes, proxy = (
@@ -161,6 +163,7 @@ def test_ball_slides_across_the_sides_of_coplanar_triangles(tmp_path: Path) -> N
     assert_allclose(proxy.position, [0.7, 0.135, 0.0], atol=1e-6)
 
 
+@pytest.mark.feature("000-F114", "000-F121")
 def test_triangles_are_bounded_in_number(tmp_path: Path) -> None:
     fine = trimesh.creation.icosphere(subdivisions=3, radius=0.02)  # 1280 triangles on a ball of 2 cm
     shapes, proxy = mesh_scene(tmp_path, fine), Proxy(RADIUS, np.array([0.0, 0.0, 0.05]))

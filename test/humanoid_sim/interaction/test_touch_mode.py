@@ -28,6 +28,7 @@ def weight_on_floor(simulation: Simulation) -> float:
     return float(simulation.contacts.force[:, 2].sum())
 
 
+@pytest.mark.feature("000-F115")
 @pytest.mark.parametrize("scale", [1.0, 0.5, 4.0])
 def test_a_block_feels_the_scaled_force_of_the_device(scale: float) -> None:
     """F115; the ball stays on the block while the pointer is inside, and the floor carries block and push."""
@@ -49,6 +50,7 @@ def test_free_space_feels_like_nothing() -> None:
     assert touch.contacts is None
 
 
+@pytest.mark.feature("000-F113")
 def test_the_ball_stays_outside_what_moves() -> None:
     """F113: a free block is pushed over the floor; the ball is never nearer than its radius, and never pulls."""
     simulation = Simulation(scene(floor(), box("block", (0.2, 0.2, 0.2), place(0, 0, 0.1))))
@@ -87,6 +89,7 @@ def test_a_stiff_spring_cannot_shake_a_light_body() -> None:
     assert weight_on_floor(simulation) > 1.0
 
 
+@pytest.mark.feature("000-F121")
 def test_a_wall_is_no_stiffer_than_the_device_can_display() -> None:
     """F121: 1020 N/m for an Omni, whatever is asked for; the wall itself is not entered."""
     simulation = Simulation(scene(floor(), ball("ball", 0.05, place(1, 0, 0.05))))

@@ -49,6 +49,7 @@ def oscillation(stiffness: float, mass: float) -> np.ndarray:
     return np.array(heights)
 
 
+@pytest.mark.feature("000-F112")
 @pytest.mark.parametrize(("stiffness", "mass"), [(500.0, 1.75), (2000.0, 0.5)])
 def test_damping_ratio_is_one_over_root_two(stiffness: float, mass: float) -> None:
     """Of the step response x'' = w^2 (u - x) + 2 zeta w (u' - x'), simulated and in closed form.

@@ -125,6 +125,7 @@ def test_momentum_agrees_with_pinocchio(hrp2: Robot) -> None:
     assert_allclose(measured.angular, expected.angular, atol=1e-9)
 
 
+@pytest.mark.feature("000-F150")
 def test_contacts_and_motion_tell_the_same_zero_moment_point(hrp2: Robot) -> None:
     """While the robot waves its arms: from the contact forces, and from the rates of its momenta."""
     simulation = Simulation(scene(floor(), robots=(standing(hrp2),), friction=0.8))

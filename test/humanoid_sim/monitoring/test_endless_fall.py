@@ -41,6 +41,7 @@ def fall(simulation: Simulation) -> list[float]:
     return heights
 
 
+@pytest.mark.feature("000-F026")
 def test_a_robot_without_shapes_falls_through_the_floor_and_is_warned_of(tmp_path: Path) -> None:
     path = scene(tmp_path, "", FLOOR)
     with pytest.warns(
@@ -58,6 +59,7 @@ def test_a_robot_without_shapes_falls_through_the_floor_and_is_warned_of(tmp_pat
     assert watch.problem().endswith("Give its links <collision>, or fix its base.")
 
 
+@pytest.mark.feature("000-F026")
 @pytest.mark.parametrize(
     ("bodies", "height", "count"),
     [

@@ -22,6 +22,7 @@ def pull_test() -> PullTest:
     return PullTest()
 
 
+@pytest.mark.feature("000-F148")
 def test_breakaway_is_the_coulomb_force(pull_test: PullTest) -> None:
     assert abs(FRICTION * MASS * 9.8 - SLIP_FORCE) < 0.005
     assert pull_test.pull(rate=200.0) == pytest.approx(SLIP_FORCE, rel=0.005)
@@ -31,6 +32,7 @@ def test_breakaway_is_the_coulomb_force(pull_test: PullTest) -> None:
         assert SLIP_FORCE - 0.01 < force < SLIP_FORCE * 1.002
 
 
+@pytest.mark.feature("000-F148")
 def test_friction_is_found_from_fifty_noisy_pulls(pull_test: PullTest) -> None:
     """The gauge has 2 N of noise and shows tenths of a newton; the mean is within 1 %, and within its own error."""
     rng = np.random.default_rng(0)
@@ -46,6 +48,7 @@ def test_friction_is_found_from_fifty_noisy_pulls(pull_test: PullTest) -> None:
     assert found.deviation == pytest.approx(2.0 / (MASS * 9.8), rel=0.3)
 
 
+@pytest.mark.feature("000-F148")
 def test_other_blocks_and_frictions() -> None:
     other = PullTest(mass=2.0, friction=0.1, gravity=9.81)
     assert other.pull(rate=5.0) == pytest.approx(0.1 * 2.0 * 9.81, rel=0.005)

@@ -43,6 +43,7 @@ def test_every_step_is_measured_once_with_all_modules() -> None:
         monitor.report(bins=0)
 
 
+@pytest.mark.feature("000-F026")
 def test_slow_steps_are_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """A module that spends a step's time and a half in every fourth step, by a clock that is put forward."""
     clock, forward = time.perf_counter, [0.0]

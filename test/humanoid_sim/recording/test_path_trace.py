@@ -21,6 +21,7 @@ def thrown() -> Simulation:
     )
 
 
+@pytest.mark.feature("000-F166")
 def test_a_thrown_ball_leaves_a_parabola_and_its_rim_a_spiral() -> None:
     simulation, trace = thrown(), PathTrace({"centre": ("ball", [0, 0, 0]), "rim": ("ball", [0.1, 0, 0])}, spacing=0.02)
     simulation.add_module(trace)

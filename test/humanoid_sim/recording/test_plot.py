@@ -31,6 +31,7 @@ def made_log() -> dict[str, Columns]:
     return {"contacts": contacts, "joints": joints, "profile": profile}
 
 
+@pytest.mark.feature("000-F024")
 def test_pictures_are_written_in_the_kind_of_their_ending(tmp_path: Path) -> None:
     plot_log(made_log(), tmp_path / "picture.png")
     plot_log(made_log(), tmp_path / "picture.pdf", ["forces"])

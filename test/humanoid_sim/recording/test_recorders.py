@@ -68,6 +68,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, A
     return witness.seen, {"csv": folder / "tables", "mcap": folder / "log.mcap"}
 
 
+@pytest.mark.feature("000-F024")
 @pytest.mark.parametrize("kind", ["csv", "mcap"])
 def test_a_log_reads_back_as_what_was_simulated(
     recorded: tuple[list[dict[str, Any]], dict[str, Path]], kind: str
@@ -142,6 +143,7 @@ def test_messages_are_ros_2s_own(recorded: tuple[list[dict[str, Any]], dict[str,
     assert profiles["/tf"] == []
 
 
+@pytest.mark.feature("000-F024")
 @pytest.mark.ros
 def test_ros_2_itself_reads_every_message(recorded: tuple[list[dict[str, Any]], dict[str, Path]]) -> None:
     """The bytes are deserialised by ROS 2's own library, our messages included."""
@@ -218,6 +220,7 @@ def test_damaged_logs_are_refused(recorded: tuple[list[dict[str, Any]], dict[str
         read_log(tmp_path / "empty")
 
 
+@pytest.mark.feature("000-F024")
 def test_zero_moment_point_is_where_the_forces_have_no_moment() -> None:
     """Of a robot that is pushed, whether it is the first or the second of each pair."""
     simulation = Simulation("stand")

@@ -162,6 +162,7 @@ def test_ctrl_c_ends_cleanly() -> None:
     assert not watcher.attached
 
 
+@pytest.mark.feature("000-F018")
 @pytest.mark.parametrize("fails_in", ["", "loop"])
 def test_no_thread_and_no_file_stays_open(tmp_path: Path, fails_in: str) -> None:
     """F018: what was opened for a run is closed after it, also when it failed."""
@@ -178,6 +179,7 @@ def test_no_thread_and_no_file_stays_open(tmp_path: Path, fails_in: str) -> None
     assert not [file for file in map(os.path.realpath, Path("/proc/self/fd").iterdir()) if str(tmp_path) in file]
 
 
+@pytest.mark.feature("000-F005")
 def test_a_solver_of_the_users_file_is_used(tmp_path: Path) -> None:
     """F005: the file registers a contact solver by name; it decides what the bodies do."""
     path = tmp_path / "own_solver.py"

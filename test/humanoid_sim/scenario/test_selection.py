@@ -18,6 +18,7 @@ def two_balls() -> Scene:
     return scene(floor(), ball("left", 0.1, place(0, 0, 0.1)), ball("right", 0.1, place(1, 0, 0.1)))
 
 
+@pytest.mark.feature("000-F014")
 def test_only_chosen_bodies_move() -> None:
     simulation = Simulation(simulate_only(two_balls(), ["le*"]))
     simulation.bodies["left"].set_state(place(0, 0, 0.5))
@@ -27,6 +28,7 @@ def test_only_chosen_bodies_move() -> None:
     assert simulation.world.model.nv == 6
 
 
+@pytest.mark.feature("000-F015")
 def test_only_chosen_pairs_touch() -> None:
     whole = dataclasses.replace(two_balls(), rules=(PairRule("right", "floor", collide=True),))
     simulation = Simulation(collide_only(whole, [("left", "floor")]))

@@ -18,6 +18,7 @@ from humanoid_sim.sensing import NoisySensors
 from humanoid_sim.sensing.force_comparison import ForceComparison
 
 
+@pytest.mark.feature("000-F149")
 def test_ankles_tell_the_contact_forces_of_the_soles() -> None:
     """At rest to the newton's thousandth; a push makes a difference of the feet's inertia only."""
     simulation = Simulation("stand")

@@ -53,6 +53,7 @@ def hrp2(tmp_path: Path) -> tuple[Robot, list[str], float]:
     return load_robot(tmp_path / "hrp2.urdf", floating_base=False), ["RARM_JOINT0"], 0.5 + 0.4
 
 
+@pytest.mark.feature("000-F146")
 @pytest.mark.parametrize("make", [hand, hrp2])
 def test_the_hands_weight_moves_from_z_to_y(tmp_path: Path, make) -> None:
     """N14: hanging hand z = weight (7.55 N of 0.770 kg), y = 0; horizontal z = 0, y = weight; x stays 0."""
@@ -92,6 +93,7 @@ def test_weight_and_external_wrench_of_a_hand_that_is_pulled(tmp_path: Path) -> 
     assert_allclose(simulation.robots["robot"].wrench("wrist"), total, atol=1e-2)
 
 
+@pytest.mark.feature("000-F146")
 def test_raw_readings_and_external_wrenches_are_inverse() -> None:
     """Equation (5.6) takes back what the inverse model reads: f_l = G^-1 (f_e + P) - f_d."""
     rng = np.random.default_rng(1)

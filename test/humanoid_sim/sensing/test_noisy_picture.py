@@ -39,6 +39,7 @@ def test_colours_end_at_black_and_white():
     assert found[:, 1::2].min() > 55
 
 
+@pytest.mark.feature("000-F147")
 @pytest.mark.parametrize("distance", [0.5, 1.0, 4.0])
 def test_errors_of_distances_grow_with_their_square(distance):
     depths = np.full((300, 300), distance)
@@ -77,6 +78,7 @@ def seeing(noise, seed=0):
     return simulation, measured
 
 
+@pytest.mark.feature("000-F147")
 def test_the_same_seed_and_time_give_the_same_picture():
     noise = {"colour": Noise(deviation=6.0), "inverse_depth": Noise(deviation=0.01)}
     (simulation, measured), (_, other) = seeing(noise, 1), seeing(noise, 2)

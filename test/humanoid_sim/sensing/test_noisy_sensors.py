@@ -81,6 +81,7 @@ def test_noise_is_beside_the_ideal_readings(robot: Robot) -> None:
     assert_allclose((measured.joint_velocities("hrp2") - hrp2.joint_velocities)[other], 1.0)
 
 
+@pytest.mark.feature("000-F147")
 def test_seeds_repeat_and_states_go_on_bit_for_bit(robot: Robot) -> None:
     first, first_measured = stand(robot, seed=7)
     second, second_measured = stand(robot, seed=7)

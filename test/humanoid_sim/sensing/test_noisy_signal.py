@@ -31,6 +31,7 @@ def test_silent_signals_pass_unchanged() -> None:
     assert_allclose(samples(signal(Noise(), Noise()), values), values, atol=0)
 
 
+@pytest.mark.feature("000-F147")
 def test_white_noise_has_its_deviation_bias_and_no_memory() -> None:
     k = 20_000
     measured = samples(signal(Noise(deviation=0.5, bias=2.0), Noise(deviation=3.0)), np.zeros((k, 2)))

@@ -94,6 +94,7 @@ def test_rod_at_one_end(e: float) -> None:
     assert abs(after[4]) == pytest.approx(6.0 * impulse / (m * length), rel=1e-9)
 
 
+@pytest.mark.feature("000-F067")
 def test_bounces_reach_e_squared() -> None:
     """N17: from 1 m with e = 0.8 to 0.64 and 0.4096, within the way of one step."""
     dropped = ball("ball", 0.1, place(0, 0, 1.1))
@@ -181,6 +182,7 @@ def dropped_robot(e: float) -> Simulation:
     return simulation
 
 
+@pytest.mark.feature("000-F066")
 @pytest.mark.parametrize("e", [0.0, 0.4, 1.0])
 def test_a_robot_lands_as_the_dense_problem_says(e: float) -> None:
     """HRP-2 on eight points, all joints moving: velocities of all joints by Pinocchio's matrices (F066)."""

@@ -77,6 +77,7 @@ def test_loads_and_efforts() -> None:
     assert joints.efforts[0] == -1.0
 
 
+@pytest.mark.feature("000-F143")
 @pytest.mark.parametrize("seed", range(10))
 def test_velocity_obeys_the_servo_law_at_the_end_of_the_step(seed: int) -> None:
     """M (v+ - v) = dt (tau(v+) - b - D v+ + external), tau being the servo's torque for v+, or its limit."""

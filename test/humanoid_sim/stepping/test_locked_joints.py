@@ -32,6 +32,7 @@ def with_dry_friction(beside: str = "", **options: str) -> Simulation:
     return simulation
 
 
+@pytest.mark.feature("000-F096")
 @pytest.mark.parametrize("seed", range(4))
 def test_free_motion_and_efforts_are_those_of_rows_that_stop_the_joints(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -61,6 +62,7 @@ def test_free_motion_and_efforts_are_those_of_rows_that_stop_the_joints(seed: in
     assert_allclose(locks.efforts[held], solution[nv:], rtol=1e-9, atol=1e-8)
 
 
+@pytest.mark.feature("000-F144")
 @pytest.mark.parametrize("beside", ["", "limits", "weak"])
 def test_a_pushed_robot_whose_joints_stick_and_slide_moves_as_with_all_rows(beside: str) -> None:
     """As long as nothing turns by more than ``SLOW`` in a step, else mean velocities know the friction or don't."""
@@ -101,6 +103,7 @@ def test_what_locked_joints_made_of_saturated_servos_is_forgotten_where_all_rows
     assert anew > 3
 
 
+@pytest.mark.feature("000-F144")
 def test_penetrations_are_taken_back_as_with_all_rows() -> None:
     """Dry friction doesn't act on that displacement: the joints are let go of."""
     runs = with_dry_friction(), with_dry_friction(dynamics="pinocchio")

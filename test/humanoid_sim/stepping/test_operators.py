@@ -35,6 +35,7 @@ def test_compliance_is_added_and_contacts_yield_to_every_force() -> None:
     assert_allclose(part, own[2:, 2:], rtol=1e-15)
 
 
+@pytest.mark.feature("000-F097")
 @pytest.mark.parametrize("seed", range(10))
 def test_rounding_makes_no_force(seed: int) -> None:
     """One joint, which the contact stops; a push along which it doesn't move is free, and rounding asks for one."""

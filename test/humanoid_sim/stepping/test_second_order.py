@@ -37,6 +37,7 @@ def motion(simulation: Simulation, com: np.ndarray) -> tuple[np.ndarray, np.ndar
     return M.act(com), velocity, M.rotation @ INERTIA @ twist[3:]
 
 
+@pytest.mark.feature("000-F045")
 @pytest.mark.parametrize("com", [np.zeros(3), np.array([0.1, -0.05, 0.2])])
 @pytest.mark.parametrize("speed", [20.0, 100.0])
 def test_a_spinning_body_keeps_energy_and_momentum(speed: float, com: np.ndarray) -> None:

@@ -17,6 +17,8 @@ from humanoid_sim import Simulation
 from humanoid_sim.walking import play_motion
 from humanoid_sim.walking.motion_watch import ContactLoad, MotionWatch
 
+pytestmark = pytest.mark.feature("001-F238")
+
 BIP = load_robot("bip")
 GROUND = Surface("ground", "floor", pin.SE3.Identity())
 SOLES = ("right_sole", "left_sole")
@@ -47,6 +49,7 @@ def swaying(bend: float = 0.0, beside: float = 0.0) -> WholeBodyTrajectory:
     )
 
 
+@pytest.mark.feature("001-F234")
 @pytest.mark.parametrize("stabilise", [False, True])
 def test_a_standing_robot_stays_and_its_soles_bear_its_weight(stabilise: bool) -> None:
     simulation = Simulation("bip_stand")
@@ -62,6 +65,7 @@ def test_a_standing_robot_stays_and_its_soles_bear_its_weight(stabilise: bool) -
     assert not simulation.modules
 
 
+@pytest.mark.feature("001-F238")
 def test_the_zero_moment_point_is_under_the_centre_of_mass_of_a_robot_at_rest() -> None:
     """A plan that says it 5 cm ahead is told to be wrong by as much."""
     simulation = Simulation("bip_stand")

@@ -46,6 +46,7 @@ def walked(scene: str, walk: WalkingPattern) -> tuple[Simulation, np.ndarray, np
     return simulation, np.array(centres), np.array(loads)
 
 
+@pytest.mark.feature("000-F157")
 def test_hrp2_walks_six_steps_and_stands(walk: WalkingPattern) -> None:
     """On rigid feet, stiff servos alone: no fall, the way of the pattern to 2 cm, feet lifted when they should be."""
     simulation, centres, loads = walked("walk", walk)
@@ -69,6 +70,7 @@ def test_hrp2_walks_six_steps_and_stands(walk: WalkingPattern) -> None:
         assert loads[middle, names[1]] > 0.8 * weight
 
 
+@pytest.mark.feature("000-F118")
 def test_a_push_while_walking(walk: WalkingPattern) -> None:
     """F118: 0.1 s from the side in the fourth step; 40 N are survived, of 400 N it falls that way."""
     simulation = Simulation("walk")

@@ -47,6 +47,7 @@ def height(simulation):
     return simulation.bodies["ball"].placement_world_body.translation[2]
 
 
+@pytest.mark.feature("000-F010")
 def test_tendons_move_as_in_mujoco():
     """Joints, points, a pulley, a range without force, a servo with a gear, classes."""
 
@@ -74,6 +75,7 @@ def test_a_mass_swings_on_a_spring_as_its_frequency_says(tmp_path):
         assert height(simulation) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.feature("000-F010")
 def test_a_rope_holds_at_its_limit_as_softly_as_it_says(tmp_path):
     simulation = hung(tmp_path, 'range="0 1.2"')
     simulation.run(0.15)
@@ -83,6 +85,7 @@ def test_a_rope_holds_at_its_limit_as_softly_as_it_says(tmp_path):
     assert simulation.modules["tendons"].forces == pytest.approx(-2.0 * G)
 
 
+@pytest.mark.feature("000-F010")
 @pytest.mark.parametrize(("coefficient", "limits"), [(2.0, "-0.1 1"), (-2.0, "-1 0.1")])
 def test_joints_stop_where_their_tendon_is_shortest_or_longest(coefficient, limits, tmp_path):
     world = '<body name="lift"><joint name="z" type="slide" axis="0 0 1"/><geom size="0.1" mass="3"/></body>'

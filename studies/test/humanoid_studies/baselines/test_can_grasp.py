@@ -13,6 +13,7 @@ from humanoid_studies.baselines.can_grasp import (
 )
 
 
+@pytest.mark.feature("000-F165")
 def test_constraints_hold_the_can_for_five_seconds() -> None:
     """Less than 1 mm of penetration, and no more force than the fingers have."""
     run = grasp_with_constraints(5.0)
@@ -23,6 +24,7 @@ def test_constraints_hold_the_can_for_five_seconds() -> None:
     assert run.height[-1] == pytest.approx(0.5 * CAN_HEIGHT, abs=1e-4)
 
 
+@pytest.mark.feature("000-F165")
 def test_penalty_with_gains_of_walking_diverges() -> None:
     assert grasp_with_penalty(1.0).diverged
 

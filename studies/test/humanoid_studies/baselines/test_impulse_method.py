@@ -9,6 +9,7 @@ from humanoid_studies.baselines.impulse_method import ImpulseMethod
 from humanoid_studies.integration.analytic_systems import FallingBall, PlanarBox, SlidingBlock
 
 
+@pytest.mark.feature("000-F049")
 @pytest.mark.parametrize("restitution", [0.5, 0.8, 1.0])
 def test_bounce_heights(restitution: float) -> None:
     """Each peak is e^2 of the one before, whatever the step."""

@@ -24,6 +24,7 @@ def tip_deflection(body: MassSpringBody, axis: int = 0) -> float:
     return float(U[np.searchsorted(body.free, tip), axis].mean())
 
 
+@pytest.mark.feature("000-F124")
 def test_deflection_grows_with_the_cube_of_the_length() -> None:
     """As a slender beam's does: eight times for twice the length, up to shear."""
     lengths = np.array([0.1, 0.2, 0.4])
@@ -60,6 +61,7 @@ def test_motion_ends_in_the_static_shape_and_diverges_beyond_the_longest_step() 
         go_on()
 
 
+@pytest.mark.feature("000-F124")
 def test_mass_of_a_body() -> None:
     body = beam(0.1)
     assert body.masses.sum() == pytest.approx(1000.0 * 1e-5 * (1 - 1 / 40), rel=1e-9)  # the rest hangs on fixed nodes

@@ -20,6 +20,7 @@ def run(integrator, system, q, v, duration, dt=1e-3):
     return q, v, forces
 
 
+@pytest.mark.feature("000-F046")
 @pytest.mark.parametrize("stiffness", [2e3, 1e5])
 def test_static_penetration_is_weight_over_stiffness(stiffness: float) -> None:
     damping = 2.0 * math.sqrt(2.0 * stiffness)
@@ -44,6 +45,7 @@ def block_in_the_floor(slope: float, stiffness: float) -> tuple[SlidingBlock, np
     return SlidingBlock(slope, 0.4), np.array([0.0, 0.0, -G * math.cos(slope) / stiffness])
 
 
+@pytest.mark.feature("000-F047")
 def test_weighted_friction_tends_to_coulomb_and_creeps_at_rest() -> None:
     """Sliding at 25 degrees the force is mu f_n; at 15 degrees the block creeps where the weight carries it."""
     friction = WeightedFriction(1e-3)
@@ -58,6 +60,7 @@ def test_weighted_friction_tends_to_coulomb_and_creeps_at_rest() -> None:
     assert_allclose(friction.forces(np.zeros((1, 2)), np.zeros((1, 2)), np.ones(1)), 0.0)
 
 
+@pytest.mark.feature("000-F048")
 def test_tangential_springs_stick_then_slip() -> None:
     """At 15 degrees the spring holds the block, stretched by the load; at 25 degrees it slips at mu f_n."""
     springs = TangentialSprings(1e4, 100.0)
@@ -73,6 +76,7 @@ def test_tangential_springs_stick_then_slip() -> None:
     assert v[0] == pytest.approx(0.5 * 0.5889324, abs=0.03)
 
 
+@pytest.mark.feature("000-F048")
 def test_each_axis_of_the_springs_is_limited_by_itself() -> None:
     """A friction box: along the diagonal sqrt(2) of the cone's force; a dragged spring keeps its limit's length."""
     springs = TangentialSprings(1e3)

@@ -30,6 +30,7 @@ def corners(mass: float) -> np.ndarray:
     return J @ np.diag([1.0 / mass, 1.0 / inertia, 1.0 / inertia]) @ J.T
 
 
+@pytest.mark.feature("000-F064")
 def test_a_box_at_rest_is_carried() -> None:
     """The forces sum to m g, as those of the simulator, and no corner accelerates."""
     result = solve_accelerations(corners(2.0), np.full(4, -G))
@@ -87,6 +88,7 @@ def force_from_accelerations(simulation: Simulation) -> float:
     return float(solve_accelerations([[J @ np.linalg.solve(M, J)]], [a[2]]).forces[0])
 
 
+@pytest.mark.feature("000-F063")
 def test_the_velocity_form_tends_to_it() -> None:
     """Half the step, half the difference: forces of a toppling rod 0.2 s after its release, its axis turning."""
     differences = []

@@ -24,6 +24,7 @@ def faceted_forces(problem: ContactProblem, facets: int, *, circumscribed: bool 
     return f.reshape(m, 3)
 
 
+@pytest.mark.feature("000-F053")
 def test_sizes() -> None:
     """N2 and E4: 67 contacts with 8 facets; 201 unknowns iteratively."""
     assert faceted_size(67, 8) == 670
@@ -34,6 +35,7 @@ def test_sizes() -> None:
     assert problem.v_free.size == 12
 
 
+@pytest.mark.feature("000-F053")
 def test_matrix_is_that_of_the_thesis() -> None:
     """Equation 2.35 written out for one contact with 4 facets, in SI units."""
     W = np.array([[2.0, 0.3, -0.2], [0.3, 1.5, 0.1], [-0.2, 0.1, 1.0]])
@@ -51,6 +53,7 @@ def test_matrix_is_that_of_the_thesis() -> None:
     assert_allclose(q, np.concatenate([[-1.0], D.T @ [0.8, -0.5], [0.0]]), atol=1e-12)
 
 
+@pytest.mark.feature("000-F053")
 @pytest.mark.parametrize("circumscribed", [False, True])
 def test_general_pivoting_on_the_assembled_problem_gives_the_same(circumscribed: bool) -> None:
     problem = random_problem(np.random.default_rng(2), 4, 12)
@@ -64,6 +67,7 @@ def test_general_pivoting_on_the_assembled_problem_gives_the_same(circumscribed:
     assert_allclose(forces, faceted_forces(problem, 6, circumscribed=circumscribed), atol=1e-9)
 
 
+@pytest.mark.feature("000-F053")
 @pytest.mark.parametrize(("facets", "error"), [(4, 0.293), (8, 0.0761), (16, 0.0192)])
 def test_error_against_facets(facets: int, error: float) -> None:
     """E23b: friction against slip between two edges is short by 1 - cos(pi/k) inscribed, long by as much outside."""
@@ -107,6 +111,7 @@ def test_own_law_is_not_passed_by_other_forces() -> None:
         assert residual(good * np.tile(scale, 4)) > 1e-3
 
 
+@pytest.mark.feature("000-F050", "000-F052")
 def test_signorini_is_the_bounded_quadratic_programme() -> None:
     """F052: pivoting and the library's programme give the same forces."""
     rng = np.random.default_rng(7)
@@ -117,6 +122,7 @@ def test_signorini_is_the_bounded_quadratic_programme() -> None:
         assert_allclose(pivoting.impulses, programme.impulses, atol=1e-8 * max(1.0, pivoting.impulses.max()))
 
 
+@pytest.mark.feature("000-F054")
 @pytest.mark.parametrize("seed", range(6))
 def test_staggered_projections_find_the_faceted_solution(seed: int) -> None:
     """F054: two programmes in turns settle where Lemke's method is in one go."""

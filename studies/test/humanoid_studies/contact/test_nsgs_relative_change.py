@@ -22,6 +22,7 @@ def relative_change(new: np.ndarray, old: np.ndarray) -> float:
     return float((np.linalg.norm(new - old, axis=1)[closed] / sizes[closed]).sum())
 
 
+@pytest.mark.feature("000-F060")
 @pytest.mark.parametrize("epsilon", [1e-3, 1e-6])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_loop_stops_at_epsilon(epsilon: float, seed: int) -> None:

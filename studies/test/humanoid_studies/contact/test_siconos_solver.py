@@ -42,6 +42,7 @@ class StandIn(ModuleType):
         return 0
 
 
+@pytest.mark.feature("000-F159")
 def test_data_go_there_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in = StandIn()
     monkeypatch.setitem(sys.modules, "siconos", ModuleType("siconos"))
@@ -73,6 +74,7 @@ def test_absence_says_how_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
 real = pytest.mark.skipif(importlib.util.find_spec("siconos") is None, reason="Siconos isn't installed")
 
 
+@pytest.mark.feature("000-F159")
 @real
 @pytest.mark.parametrize("degrees", [0.0, 10.0, 25.0, 40.0])
 def test_the_real_one_finds_the_forces_under_a_box(degrees: float) -> None:
@@ -87,6 +89,7 @@ def test_the_real_one_finds_the_forces_under_a_box(degrees: float) -> None:
         assert_allclose(result.impulses.sum(axis=0), [8.88181631, -3.55272653, 0.0], atol=1e-6)
 
 
+@pytest.mark.feature("000-F159")
 @real
 def test_the_real_one_agrees_where_the_forces_are_unique() -> None:
     """30 problems of 1 to 4 contacts with a definite operator, judged by our residual and beside our forces."""
@@ -103,6 +106,7 @@ def test_the_real_one_agrees_where_the_forces_are_unique() -> None:
         assert_allclose(result.impulses, ours.impulses, atol=1e-6 * (1.0 + np.abs(ours.impulses).max()))
 
 
+@pytest.mark.feature("000-F159")
 @real
 def test_a_robot_stands_on_the_forces_of_the_real_one() -> None:
     simulation = Simulation("stand", method="siconos")

@@ -22,6 +22,7 @@ INF = math.inf
 EXACT = SolverOptions(optimality_tolerance=1e-6, equality_tolerance=1e-8, inequality_tolerance=1e-8)
 
 
+@pytest.mark.feature("001-F061")
 @pytest.mark.parametrize("number", sorted(PROBLEMS))
 def test_hock_schittkowski(number: int) -> None:
     """F061: published optimum, and multipliers that satisfy the conditions of optimality."""
@@ -54,6 +55,7 @@ def _recorded(program: HockSchittkowski, monkeypatch: pytest.MonkeyPatch) -> lis
     return visited
 
 
+@pytest.mark.feature("001-F056")
 @pytest.mark.parametrize("number", [35, 43, 65, 71, 100, 113])
 @pytest.mark.parametrize("seed", range(3))
 def test_iterates_stay_feasible(number: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,6 +87,7 @@ def _circle(radius: float, upper: float = 0.0, lower: float = 0.0) -> tuple[Call
     return lambda x: x @ x - radius**2, lambda x: 2 * x, lower, upper, False
 
 
+@pytest.mark.feature("001-F060")
 def test_rosenbrock_on_a_circle() -> None:
     """F060: the equality starts on either side; penalties that the multiplier exceeds are raised."""
 
@@ -117,6 +120,7 @@ def _minimax(rng: np.random.Generator) -> tuple[FunctionMinimax, NDArray[np.floa
     return program, corners, weights
 
 
+@pytest.mark.feature("001-F057")
 def test_minimax_against_epigraph() -> None:
     """F057: max of six distances to corners, in a ball, against SLSQP on the smooth reformulation."""
     rng = np.random.default_rng(3)
@@ -160,6 +164,7 @@ def _lower_bound(corners: NDArray[np.float64], weights: NDArray[np.float64], x: 
     return float(c - b @ b / (4 * a))
 
 
+@pytest.mark.feature("001-F057")
 def test_random_minimax_programs_converge() -> None:
     """F057: all converge to 1e-6; each minimum lies between the maximum found and a bound by duality."""
     rng = np.random.default_rng(3)
@@ -171,6 +176,7 @@ def test_random_minimax_programs_converge() -> None:
         assert result.objective - _lower_bound(corners, weights, result.x) <= 1e-6 * result.objective
 
 
+@pytest.mark.feature("001-F057")
 def test_other_solvers_see_the_largest_objective_and_its_gradient() -> None:
     targets = np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, -1.0]])
     program = FunctionMinimax(2, lambda x: ((x - targets) ** 2).sum(axis=1), lambda x: 2 * (x - targets))
@@ -213,6 +219,7 @@ def test_flat_model_is_no_optimum(kind: str) -> None:
     assert_allclose(solve_feasible_sqp(program, np.zeros(1), options).x, 100.0, rtol=2e-3)
 
 
+@pytest.mark.feature("001-F060")
 def test_penalties_follow_the_multipliers(capsys: pytest.CaptureFixture[str]) -> None:
     """F060: a multiplier of -250 raises the penalty to no more than twice what it takes."""
     program = FunctionProgram(2, lambda x: 500 * x[0] + x[1] ** 2, lambda x: [500.0, 2 * x[1]], [_circle(1.0)])
@@ -266,6 +273,7 @@ def test_steps_are_cut_where_inequalities_bend() -> None:
 # Return codes (F062) ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.feature("001-F058", "001-F062")
 def test_linear_infeasible() -> None:
     """F058: code 1 without a single step."""
     rows = [
@@ -308,6 +316,7 @@ def _two_discs(distance: float) -> FunctionProgram:
     )
 
 
+@pytest.mark.feature("001-F059", "001-F062")
 def test_inequalities_infeasible() -> None:
     """F059: the discs don't meet; the least-violating point is half-way."""
     result = solve_feasible_sqp(_two_discs(3.0), np.array([-4.0, 3.0]))
@@ -330,6 +339,7 @@ def test_infeasible_single_inequality() -> None:
     assert_allclose(result.residual, 1.0, atol=0.05)
 
 
+@pytest.mark.feature("001-F062", "001-F063")
 @pytest.mark.parametrize("limit", [0, 1, 4])
 def test_iteration_limit(limit: int) -> None:
     """F063: code 3, and never more iterations than allowed."""
@@ -346,6 +356,7 @@ def test_iteration_limit_in_phase_one() -> None:
     assert result.code == ReturnCode.MAX_ITERATIONS
 
 
+@pytest.mark.feature("001-F063")
 def test_equality_tolerance() -> None:
     """F063: a loose tolerance ends earlier, and is what the residual is held to."""
     program = PROBLEMS[77]()
@@ -358,6 +369,7 @@ def test_equality_tolerance() -> None:
     assert loose.iterations < tight.iterations
 
 
+@pytest.mark.feature("001-F062")
 def test_step_search_failed() -> None:
     """Code 4: the gradient points the wrong way."""
     program = FunctionProgram(2, _sphere_distance, lambda x: -2 * x)
@@ -365,6 +377,7 @@ def test_step_search_failed() -> None:
     assert result.code == ReturnCode.STEP_SEARCH_FAILED
 
 
+@pytest.mark.feature("001-F062")
 def test_direction_failed() -> None:
     """Code 5: a Hessian that isn't positive semidefinite, a gradient that isn't a number."""
     concave = FunctionProgram(2, _sphere_distance, lambda x: 2 * x, hessian=lambda x: -np.eye(2))
@@ -373,12 +386,14 @@ def test_direction_failed() -> None:
     assert solve_feasible_sqp(undefined, np.array([0.0, 2.0])).code == ReturnCode.DIRECTION_FAILED
 
 
+@pytest.mark.feature("001-F062")
 def test_stalled() -> None:
     """Code 8: at 1e17 a step of 2 leaves the point where it is."""
     program = FunctionProgram(1, lambda x: 2 * x[0], lambda x: [2.0])
     assert solve_feasible_sqp(program, np.array([1e17])).code == ReturnCode.STALLED
 
 
+@pytest.mark.feature("001-F062")
 def test_equalities_unsatisfied() -> None:
     """Code 9: |x|² = -1."""
     program = FunctionProgram(
@@ -400,6 +415,7 @@ def test_time_limit() -> None:
 # Start, display, sparsity -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.feature("001-F064")
 def test_phases_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """F064; phase 1b is skipped where the start is feasible already."""
     options = dataclasses.replace(EXACT, verbose=True)

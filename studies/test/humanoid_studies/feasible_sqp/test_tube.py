@@ -38,6 +38,7 @@ def _reach(target: tuple[float, float]) -> FunctionProgram:
 START = np.array([0.4, 0.5, 0.6])
 
 
+@pytest.mark.feature("001-F065")
 def test_unreachable_contact_fails_in_phase_one() -> None:
     """F065: a target out of reach is given up in phase 1, with fewer evaluations than phase 2 takes."""
     program = _reach((3.0, 2.0))
@@ -70,6 +71,7 @@ def test_multipliers_of_the_tube_go_to_its_equalities() -> None:
     assert_allclose(outer.multipliers, [1.0, 2.0, -4.0])
 
 
+@pytest.mark.feature("001-F065")
 def test_iterates_stay_in_the_tube() -> None:
     program = _reach((1.5, 1.2))
     assert solve_feasible_sqp(TubeProgram(program, -0.02, 0.03), START).success
@@ -79,6 +81,7 @@ def test_iterates_stay_in_the_tube() -> None:
     assert (deviations <= 0.03 + 1e-6).all()
 
 
+@pytest.mark.feature("001-F065")
 def test_rows_of_the_tube() -> None:
     """Only nonlinear equalities get a tube; margins may differ from each other."""
     program = PROBLEMS[71]()

@@ -11,6 +11,7 @@ from humanoid_studies.gait import EXPERIMENTS
 from humanoid_studies.gait.experiment_result import ExperimentResult, Row, between, near, told
 
 
+@pytest.mark.feature("003-F107", "003-F108", "003-F109", "003-F110")
 @pytest.mark.parametrize("name", [experiment.id for experiment in EXPERIMENTS])
 def test_numbers_are_as_they_should_be(name):
     result = find_experiment(name, EXPERIMENTS).run()

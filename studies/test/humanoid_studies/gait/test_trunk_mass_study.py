@@ -15,6 +15,7 @@ def test_bad_masses_are_refused(masses):
         study_trunk_mass(BIP, masses)
 
 
+@pytest.mark.feature("003-F098")
 @pytest.mark.slow
 def test_a_lighter_trunk_costs_less_and_is_no_harder():
     """L-08, F-098: of a person's mass about half is trunk, head and arms; of BIP's two thirds is trunk."""

@@ -20,6 +20,7 @@ FILES = {
 }  # fmt: skip
 
 
+@pytest.mark.feature("004-F51")
 def test_a_synthetic_run_is_replayed_from_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--synthetic", "--duration", "2", "--out", str(tmp_path / "new" / "folder")]) == 0
     out = tmp_path / "new" / "folder"

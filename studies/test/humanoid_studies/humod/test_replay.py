@@ -35,6 +35,7 @@ def numpy_evaluator(order: RotationOrder) -> Evaluator:
     return Evaluator("numpy", names, positions, lambda q, v, a, wrenches: np.zeros_like(q))
 
 
+@pytest.mark.feature("004-F51")
 def test_joints_come_where_the_data_say() -> None:
     """Specification 004 section 4.4, criteria (i) to (iii), over more than 2 s."""
     assert RUN.time[-1] - RUN.time[0] >= 2.0

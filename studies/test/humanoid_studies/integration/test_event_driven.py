@@ -15,6 +15,7 @@ from humanoid_studies.integration.event_driven import EventDriven
 G = 9.8
 
 
+@pytest.mark.feature("000-F079")
 @pytest.mark.parametrize("steps", [1, 7])
 def test_impact_time_of_a_falling_ball(steps: int) -> None:
     """The velocity long after an elastic impact tells when it was: to a nanosecond."""
@@ -47,6 +48,7 @@ def test_bounces_with_restitution_end_at_rest() -> None:
     assert abs(v[0]) < 1e-9
 
 
+@pytest.mark.feature("000-F079")
 def test_sliding_ends_where_coulomb_says() -> None:
     """v^2 / (2 mu g) to rounding with steps of 50 ms: the end of sliding is an event."""
     q, v = advance(EventDriven(), SlidingBlock(), np.zeros(3), np.array([0.6, 0.8, 0.0]), 0.5, 10)

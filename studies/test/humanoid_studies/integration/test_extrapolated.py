@@ -28,6 +28,7 @@ def error_and_cost(integrator, steps: int) -> tuple[float, int]:
     return float(np.abs(np.concatenate([q, v]) - reference).max()), system.evaluations
 
 
+@pytest.mark.feature("000-F089")
 def test_half_the_cost_gives_five_times_the_accuracy() -> None:
     fixed_error, fixed_cost = error_and_cost(Moreau(), 8000)
     error, cost = error_and_cost(Extrapolated(tolerance=1e-6, smallest=2.0**-16), 14)

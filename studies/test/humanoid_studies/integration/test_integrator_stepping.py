@@ -39,6 +39,7 @@ LIFT = """<robot name="lift">
 </robot>"""
 
 
+@pytest.mark.feature("000-F080")
 @pytest.mark.parametrize("integrator", ["moreau", "anitescu_hart", "foerg"])
 def test_a_standing_robot_is_carried(integrator: str) -> None:
     simulation = Simulation("stand", integrator=integrator)
@@ -54,6 +55,7 @@ def test_a_standing_robot_is_carried(integrator: str) -> None:
     assert abs(simulation.v).max() < 0.05
 
 
+@pytest.mark.feature("000-F076", "000-F077")
 def test_smooth_schemes_fall_as_they_should() -> None:
     """Runge-Kutta is exact for a parabola, explicit Euler lags by half a step."""
     exact, euler = (
@@ -133,6 +135,7 @@ def height_of(simulation: Simulation) -> float:
     return float(simulation.placement(body).translation[2]) - 0.1
 
 
+@pytest.mark.feature("000-F079", "000-F084", "000-F086", "000-F087", "000-F089")
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_every_scheme_falls(name: str, tmp_path: Path) -> None:
     """Off the parabola by the half step of a scheme of first order at most; nothing touches, and this reads as such."""
@@ -144,6 +147,7 @@ def test_every_scheme_falls(name: str, tmp_path: Path) -> None:
     assert not simulation.constraint_efforts.any()
 
 
+@pytest.mark.feature("000-F076", "000-F083", "000-F088")
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_every_scheme_bounces_or_refuses(name: str, tmp_path: Path) -> None:
     """From 5 cm with a restitution of 0.5 it comes back to a quarter.
@@ -164,6 +168,7 @@ def test_every_scheme_bounces_or_refuses(name: str, tmp_path: Path) -> None:
     assert max(heights) == pytest.approx(0.25 * 0.05, abs=2.0 * DT * (speed + 0.25 * speed))
 
 
+@pytest.mark.feature("000-F079", "000-F080", "000-F084", "000-F086", "000-F087", "000-F089")
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_every_scheme_rests(name: str, tmp_path: Path) -> None:
     """The floor carries the weight, in the mean for collisions; a spring gives way by weight over stiffness."""
@@ -181,6 +186,7 @@ def test_every_scheme_rests(name: str, tmp_path: Path) -> None:
     assert_allclose(heights, -sinks, atol=1e-5)
 
 
+@pytest.mark.feature("000-F077", "000-F078", "000-F081", "000-F082", "000-F083", "000-F085", "000-F086")
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_every_scheme_stops_at_a_joint_limit_or_refuses(name: str, tmp_path: Path) -> None:
     """A cage falls 2 cm to the end of its rail, and is carried there; it sinks in by one step's way at most."""
@@ -199,6 +205,7 @@ def test_every_scheme_stops_at_a_joint_limit_or_refuses(name: str, tmp_path: Pat
     assert len(simulation.contacts) == 0
 
 
+@pytest.mark.feature("000-F080", "000-F088")
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_every_scheme_rolls_or_refuses(name: str) -> None:
     """A ball rolls down 20 degrees at 5/7 of what it would slide with; schemes of one coordinate can't have it."""
@@ -226,6 +233,7 @@ LAWS = {
 }
 
 
+@pytest.mark.feature("000-F080")
 @pytest.mark.parametrize("law", LAWS)
 def test_laws_beyond_coulombs_are_refused_by_name(law: str) -> None:
     """By every scheme; a rule about nothing that can touch is none."""
@@ -289,6 +297,7 @@ def test_options_that_a_scheme_does_not_use_are_refused(integrator: Any, options
         Simulation("box_on_slope", integrator=integrator, **options)
 
 
+@pytest.mark.feature("000-F089")
 @pytest.mark.parametrize("name", ["moreau", "extrapolated"])
 def test_the_contact_solver_is_the_one_that_is_told(name: str) -> None:
     """A solver that is stopped after one sweep says so, through the scheme and through a scheme around a scheme."""

@@ -38,6 +38,7 @@ ORDERS = [
 ]
 
 
+@pytest.mark.feature("000-F076", "000-F077", "000-F078", "000-F087")
 @pytest.mark.parametrize(("name", "options", "order"), ORDERS)
 def test_order(name: str, options: dict[str, float], order: int) -> None:
     """A driven pendulum with nonlinear drag against scipy; the slope is within a tenth of the order."""
@@ -52,6 +53,7 @@ def test_order(name: str, options: dict[str, float], order: int) -> None:
     assert measured_order(error, counts) == pytest.approx(order, abs=0.1)
 
 
+@pytest.mark.feature("000-F076")
 def test_explicit_euler_is_as_the_thesis_prints_it() -> None:
     """The position moves with the old velocity."""
     system, (q, v) = DrivenPendulum(), DrivenPendulum.start
@@ -60,6 +62,7 @@ def test_explicit_euler_is_as_the_thesis_prints_it() -> None:
     assert_allclose(step.v, v + 0.01 * system.efforts(0.3, q, v) / 2.0, rtol=1e-15)
 
 
+@pytest.mark.feature("000-F078")
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -26,10 +26,12 @@ def bounce(name: str, restitution: float, dt: float, count: int, **options: floa
     return peaks
 
 
+@pytest.mark.feature("000-F080")
 def test_moreau_bounces_as_oracle_n17() -> None:
     assert [f"{peak:.4f}" for peak in bounce("moreau", 0.8, 1e-4, 3)] == ["0.6399", "0.4095", "0.2620"]
 
 
+@pytest.mark.feature("000-F080")
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_moreau_unites_elastic_and_inelastic_impacts(restitution: float) -> None:
     """Speeds just after the first impact."""
@@ -74,6 +76,7 @@ def test_bounces_of_order_one(name: str) -> None:
     assert_allclose(bounce(name, 0.8, 1e-3, 2), [0.64, 0.4096], atol=1e-2)
 
 
+@pytest.mark.feature("000-F081")
 @pytest.mark.parametrize("theta", [0.6, 0.75, 1.0])
 def test_jean_closes_the_gap_exactly(theta: float) -> None:
     """The constraint agrees with the position update; with theta below 1 the velocity overshoots by (1-theta)/theta."""
@@ -82,6 +85,7 @@ def test_jean_closes_the_gap_exactly(theta: float) -> None:
     assert v[0] == pytest.approx(-(3.0 - (1 - theta) * 4.0) / theta)
 
 
+@pytest.mark.feature("000-F084")
 @pytest.mark.parametrize("name", ["foerg", "moreau", "stewart_trinkle", "anitescu_potra_1997", "anitescu_hart"])
 def test_impedance_is_taken_at_the_end_of_the_step(name: str) -> None:
     """Springs and dampers act with the position and velocity that the step ends with, wherever M and B are taken."""
@@ -93,6 +97,7 @@ def test_impedance_is_taken_at_the_end_of_the_step(name: str) -> None:
     assert_allclose((v_new - v) / dt, -G - stiffness @ (q + dt * v_new) - damping @ v_new, rtol=1e-9)
 
 
+@pytest.mark.feature("000-F081", "000-F082")
 @pytest.mark.parametrize("name", ["jean", "foerg", "stewart_trinkle", "anitescu_hart", "potra_trapezoid"])
 def test_resting_box_does_not_drift(name: str) -> None:
     """On a slope of 90 % of its cone, for one second."""
@@ -103,6 +108,7 @@ def test_resting_box_does_not_drift(name: str) -> None:
     assert_allclose(v, 0.0, atol=1e-9)
 
 
+@pytest.mark.feature("000-F082", "000-F085")
 @pytest.mark.parametrize("name", ["jean", "foerg", "stewart_trinkle", "anitescu_hart"])
 def test_position_constraints_take_penetration_back(name: str) -> None:
     """Dropped turning on a corner, the box lies on the floor in the end and never went in beyond second order."""
@@ -124,6 +130,7 @@ def test_velocity_constraints_keep_penetration() -> None:
     assert_allclose(v, 0.0, atol=1e-9)
 
 
+@pytest.mark.feature("000-F083")
 def test_stewart_trinkle_slides_and_sticks_as_coulomb_says() -> None:
     """25 degrees: g (sin - mu cos) to rounding; 15 degrees: nothing moves."""
     start = np.zeros(3), np.zeros(3)
@@ -133,6 +140,7 @@ def test_stewart_trinkle_slides_and_sticks_as_coulomb_says() -> None:
     assert_allclose(np.concatenate([q, v]), 0.0, atol=1e-12)
 
 
+@pytest.mark.feature("000-F083")
 def test_stewart_trinkle_tolerates_epsilon() -> None:
     """A penetration within epsilon stays, a deeper one is taken back to epsilon."""
     integrator = find_integrator("stewart_trinkle", epsilon=1e-4)
@@ -145,6 +153,7 @@ def test_stewart_trinkle_tolerates_epsilon() -> None:
     assert q[0] == pytest.approx(-1e-4, abs=1e-12)
 
 
+@pytest.mark.feature("000-F085")
 def test_anitescu_hart_sees_what_is_near_only() -> None:
     """Slower than epsilon per step nothing gets in; faster, it gets in and is taken out again."""
     system, dt = FallingBall(), 1e-3
@@ -158,6 +167,7 @@ def test_anitescu_hart_sees_what_is_near_only() -> None:
         assert enters or deepest > -1e-12
 
 
+@pytest.mark.feature("000-F084")
 @pytest.mark.parametrize(
     ("name", "stiffness", "damping", "dt"),
     [("anitescu_potra_1997", 2e3, 200.0, 1e-3), ("anitescu_potra_2002", 1e6, 200.0, 2e-3)],
@@ -193,6 +203,7 @@ def in_air(name: str, options: dict[str, float], steps: int) -> float:
     return float(np.abs(np.concatenate([q, v]) - BallInAir.reference(1.0, e, duration)).max())
 
 
+@pytest.mark.feature("000-F084", "000-F086")
 @pytest.mark.parametrize(
     ("name", "options", "order"),
     [
@@ -208,6 +219,7 @@ def test_order_through_a_bounce(name: str, options: dict[str, float], order: int
     assert measured_order(lambda n: in_air(name, options, n), counts) == pytest.approx(order, abs=0.1)
 
 
+@pytest.mark.feature("000-F087")
 @pytest.mark.parametrize(
     ("name", "options", "order"),
     [
@@ -246,6 +258,7 @@ def test_potra_does_not_sink_in() -> None:
         assert system.contacts(q, v, dt).gaps.min() > -2e-4
 
 
+@pytest.mark.feature("000-F088")
 def test_studer_rests_within_its_tolerance() -> None:
     integrator = find_integrator("studer_ggl", epsilon=1e-5)
     q, v = advance(integrator, FallingBall(restitution=0.5), np.array([0.1]), np.zeros(1), 1.0, 1000)
@@ -253,6 +266,7 @@ def test_studer_rests_within_its_tolerance() -> None:
     assert abs(v[0]) < 1e-2
 
 
+@pytest.mark.feature("000-F088")
 def test_preconditioned_studer_rests_on_the_floor_at_any_step() -> None:
     """Steps over five powers of ten: nothing in the scheme is divided by a small one."""
     for dt in (1e-1, 1e-3, 1e-6):
@@ -265,6 +279,7 @@ def test_preconditioned_studer_rests_on_the_floor_at_any_step() -> None:
         assert forces.forces[0, 0] == pytest.approx(3.0 * G, rel=1e-9)
 
 
+@pytest.mark.feature("000-F088")
 def test_studers_multiplier_of_the_position_gives_no_velocity() -> None:
     """A ball that sank in by 1 mm is lifted to the tolerated depth in one step and lies there without a speed.
 
@@ -279,6 +294,7 @@ def test_studers_multiplier_of_the_position_gives_no_velocity() -> None:
     assert v[0] == pytest.approx(1.0)
 
 
+@pytest.mark.feature("000-F088")
 def test_studers_preconditioning_keeps_what_a_small_step_leaves() -> None:
     """At 1e-160 s the forces' unit, kg m/s^2 times its square, is below the least number; travel and impulse are not.
 

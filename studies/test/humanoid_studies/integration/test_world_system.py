@@ -40,6 +40,7 @@ def turned(system: WorldSystem, duration: float) -> tuple[np.ndarray, np.ndarray
     return y[:9].reshape(3, 3), y[9:]
 
 
+@pytest.mark.feature("000-F077")
 @pytest.mark.parametrize(
     ("name", "order"),
     [
@@ -130,6 +131,7 @@ def free_steps(speed: float, dt: float) -> tuple[Simulation, np.ndarray, np.ndar
     return hrp2, step.q, step.v
 
 
+@pytest.mark.feature("000-F082")
 def test_slow_free_motion_of_a_robot_is_the_simulators() -> None:
     hrp2, q, v = free_steps(0.01, 1e-3)
     assert_allclose(v, hrp2.v, atol=1e-9)
@@ -178,6 +180,7 @@ def test_contact_rows_are_velocities_of_points() -> None:
         assert_allclose(contacts.velocities(v)[i], contacts.frames[i] @ velocity, atol=1e-12)
 
 
+@pytest.mark.feature("000-F077")
 def test_rows_of_joint_limits_are_the_rates_of_their_gaps(hrp2: Simulation) -> None:
     """Lower and upper limits against central differences of their gaps, and both ends of each joint are there."""
     system = WorldSystem(hrp2.world)

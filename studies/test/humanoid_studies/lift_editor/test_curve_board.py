@@ -15,6 +15,7 @@ from humanoid_studies.lifting.judgement import judge
 EYE = np.array([1.5, -4.0, 1.0])
 
 
+@pytest.mark.feature("000-F158")
 def test_rays_meet_the_board_where_its_angle_is(page: Page) -> None:
     board = CurveBoard(page.server.scene, thesis_lift().lifter, lambda point, angle, ends: None)
     board.show(ELBOW, straight_lift(), straight_lift(), judge(thesis_lift(), straight_lift()))

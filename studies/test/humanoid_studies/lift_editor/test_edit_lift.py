@@ -35,6 +35,7 @@ def test_what_can_not_be_edited_is_refused(tmp_path: Path, capsys: pytest.Captur
         assert f"port is {port}. Give 0 to 65535" in capsys.readouterr().err
 
 
+@pytest.mark.feature("000-F158")
 @pytest.mark.skipif(find_browser() is None, reason="needs a browser: apt install chromium")
 def test_a_person_drags_a_point_in_a_browser(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command with a saved lift; the pointer goes down over a control point, and up elsewhere."""

@@ -72,6 +72,7 @@ def opened(tmp_path: Path) -> Iterator[Open]:
     page.close()
 
 
+@pytest.mark.feature("000-F158")
 def test_a_dragged_point_follows_the_pointer_and_the_motion_is_judged(opened: Open) -> None:
     """The verdict on the page is the study's; one drag is one step, and undo, redo and reset go along it."""
     client, first = opened.client, straight_lift()
@@ -159,6 +160,7 @@ def test_the_edited_lift_is_saved_for_the_editor_and_the_replay(opened: Open, tm
     wait_for(lambda: "can't be written: No such file" in plain(client), "that is refused")
 
 
+@pytest.mark.feature("000-F158")
 def test_no_file_is_replaced_unasked_and_none_written_elsewhere(opened: Open, tmp_path: Path) -> None:
     client, table = opened.client, tmp_path / "lift.csv"
     table.write_text("somebody's")

@@ -10,6 +10,7 @@ from humanoid_model.errors import InputError
 from humanoid_studies.lifting.cam_profile import CamMotion, CamProfile
 
 
+@pytest.mark.feature("000-F153")
 @pytest.mark.parametrize("ramp", [0.2, 0.45])
 def test_the_curve_goes_from_rest_to_rest_and_is_straight_in_between(ramp: float) -> None:
     profile, T = CamProfile(ramp), np.linspace(0.0, 1.0, 20001)
@@ -23,6 +24,7 @@ def test_the_curve_goes_from_rest_to_rest_and_is_straight_in_between(ramp: float
     assert not profile.acceleration(T[straight]).any()
 
 
+@pytest.mark.feature("000-F153")
 @pytest.mark.parametrize("impact", [0.5, 0.6])
 def test_the_impact_is_met_with_its_velocities(impact: float) -> None:
     """(5.17), (5.18): the way is gone, speed and turn rate are those asked for; what T = 0.5 makes of them by hand."""

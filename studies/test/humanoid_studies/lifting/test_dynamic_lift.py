@@ -19,6 +19,7 @@ def planned() -> DynamicLift:
     return plan_dynamic_lift(hrp2(), LiftTask())
 
 
+@pytest.mark.feature("000-F152")
 def test_the_impact_keeps_the_momentum_of_all_bodies() -> None:
     """Linear, and angular about the soles' middle: the foot is the centre of percussion, whatever limbs do."""
     lift = planned()
@@ -31,6 +32,7 @@ def test_the_impact_keeps_the_momentum_of_all_bodies() -> None:
     assert lift.speed_before == pytest.approx(lift.rigid.speed_before, rel=0.05)
 
 
+@pytest.mark.feature("000-F152")
 def test_the_box_stands_until_the_impact_and_both_come_to_rest_above_the_soles() -> None:
     lift = planned()
     whole, task = LoadedRobot(lift.lifter), LiftTask()

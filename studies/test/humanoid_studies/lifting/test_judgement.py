@@ -57,6 +57,7 @@ def right_excess(motion: LiftMotion, times: np.ndarray) -> dict[str, np.ndarray]
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
+@pytest.mark.feature("000-F158")
 def test_every_limit_is_exceeded_by_what_the_whole_robot_says() -> None:
     told = judge(thesis_lift(), hasty(), 9)
     right = right_excess(hasty(), told.series.time)
@@ -70,6 +71,7 @@ def test_every_limit_is_exceeded_by_what_the_whole_robot_says() -> None:
         np.testing.assert_allclose(told.quantities[name].excess, excess, atol=2e-4 * size, err_msg=name)
 
 
+@pytest.mark.feature("000-F158")
 def test_violations_tell_worst_time_and_stretches() -> None:
     motion = hasty()
     told = judge(thesis_lift(), motion)

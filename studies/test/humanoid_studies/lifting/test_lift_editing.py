@@ -38,6 +38,7 @@ def test_every_step_is_judged_as_the_study_judges_it(editing: LiftEditing) -> No
     assert editing.judgement.violations["duration"].excess == pytest.approx(0.5)
 
 
+@pytest.mark.feature("000-F158")
 def test_steps_are_taken_back_and_done_again(editing: LiftEditing) -> None:
     first = editing.motion
     assert not editing.can_undo
@@ -71,6 +72,7 @@ def test_what_is_done_anew_forgets_what_was_taken_back(editing: LiftEditing) -> 
     assert editing.motion.points[4, 5] != -4.5
 
 
+@pytest.mark.feature("000-F158")
 def test_a_hand_that_drags_makes_one_step(editing: LiftEditing) -> None:
     first = editing.motion
     for angle in (-1.0, -1.1, -1.2):

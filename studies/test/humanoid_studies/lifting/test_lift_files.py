@@ -75,6 +75,7 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
             write(tmp_path / "nowhere" / "lift")
 
 
+@pytest.mark.feature("000-F158")
 def test_the_replay_plays_the_samples(tmp_path: Path) -> None:
     """The whole robot follows the file with its torques fed forward, and stands."""
     lift = problem()

@@ -9,6 +9,7 @@ import pytest
 from humanoid_studies.lifting.object_constraints import GroundedObject, feet_margins
 
 
+@pytest.mark.feature("000-F154")
 def test_boundaries_are_those_of_the_specification() -> None:
     """Section 21.5, with x_h = 0 and no moment: the four lines of Fig. 5.21."""
     box = GroundedObject()
@@ -23,6 +24,7 @@ def test_boundaries_are_those_of_the_specification() -> None:
     assert box.margins(13.4, 0.0)[2] < 0.0 < box.margins(-13.4, 0.0)[2]
 
 
+@pytest.mark.feature("000-F154")
 def test_margins_are_the_grounds_moments_about_the_edges() -> None:
     """Of a box that rests, the ground's force times its distance from each edge; hands anywhere, with a moment."""
     generator = np.random.default_rng(2)
@@ -39,6 +41,7 @@ def test_margins_are_the_grounds_moments_about_the_edges() -> None:
         assert lift == pytest.approx(ground[1])
 
 
+@pytest.mark.feature("000-F154")
 def test_feet_hold_within_friction() -> None:
     np.testing.assert_allclose(
         feet_margins([100.0, -100.0, 300.0, 0.0], [400.0, 400.0, 400.0, -5.0], 0.5),

@@ -10,6 +10,7 @@ from humanoid_model.errors import InputError
 from humanoid_studies.lifting.percussion import impact, pendulum_momentum
 
 
+@pytest.mark.feature("000-F152")
 def test_two_bodies_that_join_leave_the_foot_at_rest() -> None:
     """N15: with the velocities before, momentum alone gives those after, and the foot's is zero."""
     generator = np.random.default_rng(1)

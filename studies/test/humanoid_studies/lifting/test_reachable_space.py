@@ -15,6 +15,7 @@ def lifter(mass: float) -> PlanarLifter:
     return PlanarLifter(hrp2(), HeldObject(mass, 0.15, 0.3))
 
 
+@pytest.mark.feature("000-F151")
 def test_heavier_objects_are_held_in_less_space_and_never_ahead() -> None:
     """Fig. 5.30: smaller for 23.4 kg than for 8.4 kg; with the object ahead, empty for both, though not for 2 kg."""
     for angle in (0.5 * np.pi, -0.5 * np.pi):
@@ -37,6 +38,7 @@ def test_balance_alone_shrinks_with_the_load() -> None:
     assert areas[0] > areas[1] > areas[2] > 0.0
 
 
+@pytest.mark.feature("000-F151")
 def test_every_posture_of_a_space_holds_in_three_dimensions() -> None:
     planar = lifter(8.4)
     whole, still = LoadedRobot(planar), np.zeros(7)

@@ -14,6 +14,7 @@ from humanoid_studies.lifting.weight_lift import LiftMotion, WeightLift
 from humanoid_studies.simulator.weight_lifting import OBJECT, thesis_postures
 
 
+@pytest.mark.feature("000-F156")
 def test_the_simulated_robot_does_what_the_planar_one_plans() -> None:
     """Hands are raised and lowered by 4 cm; sensors and zero-moment point read what the plan says."""
     lifter = PlanarLifter(hrp2(), OBJECT)

@@ -28,6 +28,7 @@ def solved() -> LiftResult:
     return problem().solve()
 
 
+@pytest.mark.feature("000-F155")
 def test_torques_forces_and_zero_moment_point_are_those_of_the_whole_robot() -> None:
     lift = problem()
     motion = lift.straight(0.7)
@@ -41,6 +42,7 @@ def test_torques_forces_and_zero_moment_point_are_those_of_the_whole_robot() -> 
         assert series.zero_moment_point[k] == pytest.approx(right.zero_moment_point, abs=1e-5)
 
 
+@pytest.mark.feature("000-F155")
 def test_energy_without_losses_is_what_lifting_takes() -> None:
     """From rest to rest torques work against gravity alone; viscous friction adds its own."""
     lift = problem()
@@ -65,6 +67,7 @@ def test_joule_losses_of_holding_still() -> None:
     assert lift.energy(lift.straight(2.0)) == pytest.approx(2.0 * power, rel=1e-9)
 
 
+@pytest.mark.feature("000-F155")
 def test_the_optimum_keeps_its_limits_and_no_neighbour_is_better() -> None:
     """Each neighbour costs more or breaks a limit, on the instants of the solution; so do shorter and longer ones."""
     lift, found = problem(), solved()
@@ -82,6 +85,7 @@ def test_the_optimum_keeps_its_limits_and_no_neighbour_is_better() -> None:
         assert lift.energy(other, INSTANTS) > best or lift.excess(other) > 1e-5
 
 
+@pytest.mark.feature("000-F158")
 def test_a_moved_control_point_is_judged_again() -> None:
     """F158: the elbow, bent back by hand, breaks its limits; the ends stay where they are."""
     lift, found = problem(), solved()

@@ -9,6 +9,8 @@ import pytest
 from humanoid_model.errors import InputError
 from humanoid_studies.posture.rotating_segment import RotatingSegment
 
+pytestmark = pytest.mark.feature("001-F137")
+
 STRAIGHT, ARC, WIDE_ARC = RotatingSegment(), RotatingSegment(R=100.0), RotatingSegment(R=1000.0)
 STARTS = [(height, angle) for height in (0.0, 0.5, 1.0, 2.0) for angle in (-1.0, -0.7, -0.3, 0.2, 0.5, 0.9)]
 

@@ -15,6 +15,8 @@ from humanoid_planner.optimisation.result import ReturnCode
 from humanoid_planner.posture.generate import generate_posture
 from humanoid_studies.posture.statistics import THESIS, CodeStatistics, Generation, GenerationLog, format_table, total
 
+pytestmark = pytest.mark.feature("001-F100")
+
 
 def log() -> GenerationLog:
     return GenerationLog(
@@ -97,6 +99,7 @@ def test_broken_files_are_refused(tmp_path: Path, line: str, text: str) -> None:
         GenerationLog.load(path)
 
 
+@pytest.mark.feature("001-F259")
 def test_the_calls_of_a_plan_are_a_table_by_code() -> None:
     calls = [
         PostureCall("add", ReturnCode.SUCCESS, True, 3, 0.01, 0.02),
@@ -111,6 +114,7 @@ def test_the_calls_of_a_plan_are_a_table_by_code() -> None:
     ]
 
 
+@pytest.mark.feature("001-F259")
 def test_histogram_holds_every_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     axes = pytest.importorskip("matplotlib.axes")
     drawn: dict[str, np.ndarray] = {}

@@ -9,6 +9,8 @@ from scipy.spatial import ConvexHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_studies.posture.voronoi_regions import Patch, VoronoiRegions
 
+pytestmark = pytest.mark.feature("001-F119")
+
 CLOUDS = {
     "ball": np.zeros((1, 3)),
     "spindle": np.array([[0.0, 0.0, 0.0], [0.1, 0.2, 0.3]]),

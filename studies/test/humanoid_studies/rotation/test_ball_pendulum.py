@@ -40,6 +40,7 @@ def runs(request: pytest.FixtureRequest) -> dict[str, BallPendulumRun]:
     return {run.parametrisation: run for run in compare_ball_pendulums(speed=request.param)}
 
 
+@pytest.mark.feature("000-F039")
 def test_quaternion_stays_in_the_plane(runs: dict[str, BallPendulumRun]) -> None:
     run = runs["quaternion"]
     assert run.out_of_plane.max() < 1e-9
@@ -51,6 +52,7 @@ def test_quaternion_stays_in_the_plane(runs: dict[str, BallPendulumRun]) -> None
     assert run.flagged == 0
 
 
+@pytest.mark.feature("000-F040")
 def test_rotation_vector_is_right_because_it_is_replaced(runs: dict[str, BallPendulumRun]) -> None:
     run = runs["rotation_vector"]
     turns = np.ptp(run.angle) / (2.0 * math.pi)
@@ -60,6 +62,7 @@ def test_rotation_vector_is_right_because_it_is_replaced(runs: dict[str, BallPen
     assert run.flagged == 0
 
 
+@pytest.mark.feature("000-F041")
 def test_three_angles_start_at_their_singularity_and_say_so(runs: dict[str, BallPendulumRun]) -> None:
     """The thesis' fallback sends the rod off its plane and about itself; with turned nodes it stays."""
     thesis, turned = runs["three_angles_thesis"], runs["three_angles"]
@@ -81,6 +84,7 @@ def test_the_fallback_of_the_thesis_does_when_the_nodes_lie_right() -> None:
     assert run.angle_error.max() < 1e-8
 
 
+@pytest.mark.feature("000-F039")
 def test_the_simulators_ball_joint_stays_in_the_plane(tmp_path: Path) -> None:
     """10 s of the simulator itself: out of plane below 1e-9 m, norm to 1e-12."""
     (tmp_path / "rod.urdf").write_text(ROD)

@@ -40,6 +40,7 @@ def samples(module, rng: np.random.Generator) -> np.ndarray:
     return q / np.linalg.norm(q)
 
 
+@pytest.mark.feature("000-F040")
 @pytest.mark.parametrize("module", [three_angles, rotation_vector, quaternion])
 def test_rates_turn_the_body_as_the_angular_velocity_says(module) -> None:
     """dR/dt = omega x R, by central differences, to 1e-8."""
@@ -107,6 +108,7 @@ def test_renormalising_keeps_the_direction() -> None:
     assert_allclose(q, direction, atol=1e-15)
 
 
+@pytest.mark.feature("000-F041")
 @pytest.mark.parametrize("theta", [0.0, math.pi])
 def test_three_angles_notice_their_singularity(theta: float) -> None:
     """After the line of nodes has been turned, the fallback is exact for any angular velocity."""

@@ -38,6 +38,7 @@ def tree(urdf_folder) -> Robot:
 # It stands alone -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.feature("004-F37")
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_script_imports_numpy_only(robot, urdf_folder):
     script, _ = script_from_urdf(urdf_folder / f"{robot}.urdf")
@@ -55,6 +56,7 @@ def test_script_runs_by_itself_and_prints_the_values_at_zero(urdf_folder, tmp_pa
     assert "effort_joint1 176.58\n" in done.stdout
 
 
+@pytest.mark.feature("004-F01")
 def test_script_and_snippet_work_together_as_the_thesis_has_it(urdf_folder, tmp_path):
     script, snippet = script_from_urdf(urdf_folder / "robot_2r_b.urdf", (0, -9.81, 0))
     (tmp_path / "model.py").write_text(script, encoding="utf-8")
@@ -76,6 +78,7 @@ def test_same_robot_gives_same_text(urdf_folder):
 # It is pleasant to read ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.feature("004-F43")
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_lines_are_as_pep_8_wants_them(robot, urdf_folder):
     for text in script_from_urdf(urdf_folder / f"{robot}.urdf"):
@@ -98,6 +101,7 @@ def test_linter_has_nothing_to_say(robot, urdf_folder, tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.feature("004-F43", "004-F45")
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_every_joint_and_link_has_its_comment(robot, urdf_folder):
     path = urdf_folder / f"{robot}.urdf"
@@ -119,6 +123,7 @@ def test_numbers_of_the_urdf_are_in_the_equations(tree):
     assert "array_of_variables[0], [0.0, 0.6, 0.8]" in script
 
 
+@pytest.mark.feature("004-F36")
 def test_variables_become_vectors_on_the_axis(urdf_folder):
     namespace: dict = {}
     exec(script_from_urdf(urdf_folder / "robot_2r_b.urdf")[0], namespace)
@@ -128,6 +133,7 @@ def test_variables_become_vectors_on_the_axis(urdf_folder):
     np.testing.assert_array_equal(rows, [[0, 0.5, -1], [0, -1, 2], [0, 1.5, -3]])
 
 
+@pytest.mark.feature("004-F35")
 def test_rows_of_the_array_are_in_the_order_of_the_urdf(tree):
     script = create_script(tree)
     assert 'JOINTS = ["j3", "j1", "j0", "j2"]' in script
@@ -161,6 +167,7 @@ def test_equations_are_chosen_by_what_carries_the_joint_and_by_its_type():
     assert "    + cross(omega_rev_s, cross(omega_rev_s, lever_t))\n" in on_turning
 
 
+@pytest.mark.feature("004-F41")
 def test_inertial_effort_of_each_link_is_in_the_forward_part(tree):
     forward = create_forward(tree, "    ")
     for joint in tree.joints:
@@ -168,6 +175,7 @@ def test_inertial_effort_of_each_link_is_in_the_forward_part(tree):
         assert f"torques_{joint.name} = " in forward
 
 
+@pytest.mark.feature("004-F40")
 def test_backward_part_has_each_joint_once_after_all_its_children(urdf_folder):
     for name in ROBOTS:
         robot = Robot.from_urdf(urdf_folder / f"{name}.urdf")
@@ -186,6 +194,7 @@ def test_indentation_is_the_caller_s(tree):
 # Nothing grows but the number of statements --------------------------------------------------------------------------
 
 
+@pytest.mark.feature("004-F44")
 def test_length_is_proportional_to_the_number_of_joints():
     sizes = [len(create_script(chain(n))) for n in (100, 200, 300)]
     assert sizes[2] - sizes[1] == pytest.approx(sizes[1] - sizes[0], rel=0.05)
@@ -297,6 +306,7 @@ def test_ring_of_followers_is_refused():
         create_script(Robot("r", lists))
 
 
+@pytest.mark.feature("004-F20")
 def test_loop_in_the_urdf_is_refused_with_its_line():
     joint = '<joint name="{}" type="fixed"><parent link="{}"/><child link="{}"/></joint>'
     text = f'<robot name="r">\n<link name="a"/><link name="b"/><link name="c"/>\n{joint.format("j", "b", "c")}\n'

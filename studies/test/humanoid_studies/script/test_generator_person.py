@@ -81,6 +81,7 @@ def person(script_of):
     return script_of("syn3p33r")
 
 
+@pytest.mark.feature("004-F48")
 @pytest.mark.parametrize("case", EFFORTS)
 def test_efforts_are_those_of_the_specification(person, case):
     np.testing.assert_allclose(person.efforts(motion(case)), EFFORTS[case], rtol=1e-9, atol=1e-9)
@@ -94,6 +95,7 @@ def test_every_link_is_where_the_specification_has_it(person, urdf_folder):
         np.testing.assert_allclose(values[f"position_{joint}"], origin, rtol=0, atol=1e-9)
 
 
+@pytest.mark.feature("004-F50")
 def test_heights_of_the_joints(person):
     """The list of §4.4: joint heights at the static state, y up."""
     values = person.values(motion("static"))
@@ -105,6 +107,7 @@ def test_heights_of_the_joints(person):
         assert values[f"position_{joint}"][1] == pytest.approx(height, abs=1e-6)
 
 
+@pytest.mark.feature("004-F49")
 def test_floating_base_carries_the_weight(person):
     efforts = dict(zip(JOINTS, person.efforts(motion("static")), strict=True))
     assert efforts["WJ_py"] == pytest.approx(57.231193 * 9.81, abs=1e-4)
@@ -112,6 +115,7 @@ def test_floating_base_carries_the_weight(person):
     assert abs(efforts["WJ_pz"]) < 1e-10
 
 
+@pytest.mark.feature("004-F49")
 def test_base_efforts_are_the_sum_of_all_external_forces(person):
     """Standing on both feet with the ground's forces under them, the base needs nothing."""
     values = person.values(motion("zero"))
@@ -134,5 +138,6 @@ def test_left_and_right_mirror_each_other_at_rest(person):
             assert efforts[joint.replace("_R_", "_L_")] == pytest.approx(sign * effort, abs=1e-9)
 
 
+@pytest.mark.feature("004-F44")
 def test_script_is_small(urdf_folder):
     assert len(script_from_urdf(urdf_folder / "syn3p33r.urdf")[0]) < 200_000

@@ -47,12 +47,14 @@ def force(inner: str) -> str:
 # Closed forms --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.feature("004-F14", "004-F56")
 def test_vertical_slider(script_of):
     script = script_of(robot(link("a", "0.1 0.2 0", 3, 1), joint("j", "prismatic", "world", "a", "0 1 0")))
     for ((q, v, a),) in states(1):
         assert script.efforts([(q, v, a)])[0] == pytest.approx(3 * (a + G), rel=1e-14)
 
 
+@pytest.mark.feature("004-F14")
 def test_slider_then_revolute_joint(script_of):
     m1, m2, c, izz = 2.0, 3.0, 0.4, 0.7
     text = robot(
@@ -71,6 +73,7 @@ def test_slider_then_revolute_joint(script_of):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.feature("004-F14")
 def test_polar_arm(script_of):
     I1, I2, m1, m2, c1, c2 = 0.5, 0.7, 2.0, 3.0, 0.3, 0.2
     text = robot(
@@ -123,6 +126,7 @@ def test_axis_is_that_of_the_joint_s_own_frame(script_of):
 # The tree ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.feature("004-F19", "004-F35", "004-F41")
 @pytest.mark.parametrize(
     ("keep", "expected"),
     [
@@ -143,6 +147,7 @@ def test_places_of_the_tree(script_of):
     np.testing.assert_allclose(values["position_j1"], (0.365950, 0.440296, 0.503784), rtol=0, atol=1e-6)
 
 
+@pytest.mark.feature("004-F02")
 def test_force_given_at_run_time(script_of):
     efforts = script_of("tree4").efforts(TREE, external_forces={"tool": [1, 2, -3, 0.1, -0.2, 0.3]})
     np.testing.assert_allclose(efforts, TREE_EFFORTS_FORCED, rtol=0, atol=1e-12)
@@ -152,6 +157,7 @@ def tree_with(urdf_folder, *forces: str) -> str:
     return (urdf_folder / "tree4.urdf").read_text().replace("</robot>", "".join(forces) + "</robot>")
 
 
+@pytest.mark.feature("004-F29")
 def test_force_given_in_the_urdf(script_of, urdf_folder):
     tag = force('<vector xyz="1 2 -3"/><moment xyz="0.1 -0.2 0.3"/>')
     efforts = script_of(tree_with(urdf_folder, tag)).efforts(TREE)
@@ -168,6 +174,7 @@ def test_forces_of_the_urdf_and_of_run_time_add_up(script_of, urdf_folder):
     np.testing.assert_allclose(efforts, TREE_EFFORTS_FORCED, rtol=0, atol=1e-12)
 
 
+@pytest.mark.feature("004-F29")
 @pytest.mark.parametrize("frame", ["world", "link"])
 @pytest.mark.parametrize("moment_frame", ["world", "link", None])
 def test_force_at_a_point_by_virtual_work(script_of, urdf_folder, frame, moment_frame):
@@ -243,11 +250,13 @@ def test_root_may_be_undeclared(script_of, urdf_folder):
     np.testing.assert_allclose(script_of(text).efforts(TREE), TREE_EFFORTS, rtol=0, atol=1e-12)
 
 
+@pytest.mark.feature("004-F18")
 def test_positions_beyond_the_limits_are_taken(script_of):
     motion = {**TREE, "j2": (7.0, 0, 0)}  # the limit is 1 m
     assert np.isfinite(script_of("tree4").efforts(motion)).all()
 
 
+@pytest.mark.feature("004-F07")
 def test_products_of_inertia_count(script_of, urdf_folder):
     text = (urdf_folder / "tree4.urdf").read_text()
     diagonal = re.sub(r'(i(?:xy|xz|yz))="[^"]*"', r'\1="0"', text)
@@ -257,6 +266,7 @@ def test_products_of_inertia_count(script_of, urdf_folder):
     assert np.abs(change)[:2].min() > 1e-4
 
 
+@pytest.mark.feature("004-F11")
 def test_rotated_base(script_of, urdf_folder):
     """The whole robot turned and gravity with it: efforts stay, vectors turn."""
     R = pin.rpy.rpyToMatrix(0.4, -0.7, 1.9)
@@ -272,6 +282,7 @@ def test_rotated_base(script_of, urdf_folder):
     np.testing.assert_allclose(values["position_tool"], R @ plain["position_tool"] + [1, 2, 3], rtol=0, atol=1e-12)
 
 
+@pytest.mark.feature("004-F39")
 def test_several_joints_on_the_root(script_of):
     """Two arms on the world are two robots."""
     arm = (link("{}a", "0.3 0.1 0", 2, 1), joint("{}j", "continuous", "world", "{}a", "1 2 3", 'xyz="1 0 2"'))
@@ -348,6 +359,7 @@ def pinocchio_values(text: str, joints: list[str], rows: np.ndarray) -> tuple[np
 CHAINS = ["PP", "PR", "RP", "RR", "PPR", "PRP", "RPP", "RPR", "PFR", "RFP", "FP", "FR", "PFP", "RRPPRR"]
 
 
+@pytest.mark.feature("004-F38")
 @pytest.mark.parametrize("kinds", CHAINS)
 def test_chain_of_each_pair_of_joint_types(script_of, kinds):
     rng = np.random.default_rng(len(kinds))
@@ -377,6 +389,7 @@ def test_robots_of_the_repository(script_of, urdf_folder, name):
     np.testing.assert_allclose(script.efforts(rows), expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.feature("004-F12")
 @pytest.mark.parametrize("seed", range(25))
 def test_random_trees(script_of, seed):
     rng = np.random.default_rng(seed)

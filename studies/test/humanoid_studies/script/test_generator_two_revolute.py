@@ -58,6 +58,7 @@ def motion(q, v, a) -> dict[str, tuple[float, float, float]]:
 S8 = motion(*STATES["S8"][:3])
 
 
+@pytest.mark.feature("004-F01", "004-F13")
 @pytest.mark.parametrize("robot", DATA)
 @pytest.mark.parametrize("state", STATES)
 def test_ten_states(script_of, robot, state):
@@ -66,6 +67,7 @@ def test_ten_states(script_of, robot, state):
     np.testing.assert_allclose(script_of(robot).efforts(motion(*state_motion)), expected, rtol=0, atol=1e-9)
 
 
+@pytest.mark.feature("004-F47")
 @pytest.mark.parametrize("robot", DATA)
 def test_closed_form_of_lagrange(script_of, robot):
     script = script_of(robot)
@@ -75,6 +77,7 @@ def test_closed_form_of_lagrange(script_of, robot):
         )
 
 
+@pytest.mark.feature("004-F08", "004-F09", "004-F56")
 def test_every_intermediate_value(script_of):
     """The table of §4.3, at S8."""
     values = script_of("robot_2r_b").values(S8)
@@ -97,6 +100,7 @@ def test_every_intermediate_value(script_of):
         np.testing.assert_allclose(values[key], expected, rtol=0, atol=1e-6, err_msg=key)
 
 
+@pytest.mark.feature("004-F42")
 def test_values_robot_has_these_keys_and_no_others(script_of):
     joints, links = ("joint1", "joint2"), ("world", "link1", "link2")
     motions = [f"{what}_{name}" for what in ("position", "velocity", "acceleration") for name in joints + links]
@@ -104,6 +108,7 @@ def test_values_robot_has_these_keys_and_no_others(script_of):
     assert set(script_of("robot_2r_b").values(S8)) == set(motions + efforts)
 
 
+@pytest.mark.feature("004-F57")
 def test_tip_carries_its_own_inertia_only(script_of):
     values = script_of("robot_2r_b").values(S8)
     np.testing.assert_allclose(values["forces_joint2"], 5 * values["acceleration_link2"], rtol=1e-15)
@@ -117,6 +122,7 @@ def test_numbers_are_not_those_of_the_thesis_listing(script_of):
     assert np.abs(script.efforts(S8) - (3.4417, 3.8438)).min() > 1
 
 
+@pytest.mark.feature("004-F03")
 def test_inertia_matrix_and_rest_of_the_model(script_of):
     """H, C and G at S8 (§4.2), from the model alone."""
     script = script_of("robot_2r_b")
@@ -134,6 +140,7 @@ def test_inertia_matrix_and_rest_of_the_model(script_of):
     )
 
 
+@pytest.mark.feature("004-F10")
 @pytest.mark.parametrize("gravity", [(0, 0, -9.81), (1, -2, 3), (0, 0, 0)])
 def test_any_gravity_given_to_the_generator_or_to_the_model(script_of, gravity):
     written = script_of("robot_2r_b", gravity).efforts(S8)

@@ -10,6 +10,8 @@ from humanoid_model.errors import InputError
 from humanoid_studies.script import Robot
 from humanoid_studies.script.graph import draw_png, write_dot
 
+pytestmark = pytest.mark.feature("004-F32")
+
 
 def chain(n: int) -> Robot:
     joints = [[f"j{i}", "fixed", f"l{i}", f"l{i + 1}", "0 0 0", "0 0 0", "1 0 0"] for i in range(n)]

@@ -16,11 +16,13 @@ def test_record_becomes_source_text():
     assert not link.is_empty
 
 
+@pytest.mark.feature("004-F17")
 @pytest.mark.parametrize("record", [["arm"], ["arm", "1 0 0", "0 0 0", *["0"] * 7]])
 def test_link_without_mass_and_inertia_is_empty(record):
     assert Link(record).is_empty
 
 
+@pytest.mark.feature("004-F17")
 def test_rotor_without_mass_is_not_empty():
     assert not Link(["rotor", "0 0 0", "0 0 0", "0", "0", "0", "0", "0", "0", "0.1"]).is_empty
 

@@ -9,6 +9,7 @@ from humanoid_studies.script.literal import literal, numbers, quoted, shown
 NAMES = ["arm", "l'épaule", 'the "left" one', "a\\b", "line\nbreak", '"""', "both ' and \"", "\u202e\u2028", "\ud83d"]
 
 
+@pytest.mark.feature("004-F33")
 def test_attribute_text_becomes_a_list_of_floats():
     assert literal("4 1 5") == "[4.0, 1.0, 5.0]"
     assert literal("  1e-3\n -2 0.1 ") == "[0.001, -2.0, 0.1]"

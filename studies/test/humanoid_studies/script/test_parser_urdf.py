@@ -23,6 +23,7 @@ def with_force(inner: str, more: str = "") -> str:
     return robot('<link name="a"/>', '<link name="b"/>', JOINT, f'<force name="f">{inner}</force>', more)
 
 
+@pytest.mark.feature("004-F27")
 def test_two_revolute_robot_of_the_thesis(urdf_folder):
     name, lists = parser_function(urdf_folder / "robot_2r_b.urdf")
     assert name == "robot_2r_b"
@@ -77,6 +78,7 @@ def test_indentation_and_line_breaks_are_free(urdf_folder):
     assert parser_function(minified) == parser_function(urdf_folder / "tree4.urdf")
 
 
+@pytest.mark.feature("004-F28")
 def test_a_new_tag_needs_one_function(monkeypatch):
     monkeypatch.setattr(parser_module, "_PARSERS", dict(parser_module._PARSERS))
 

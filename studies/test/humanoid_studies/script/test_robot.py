@@ -31,6 +31,7 @@ def names(joints) -> list[str]:
     return [joint.name for joint in joints]
 
 
+@pytest.mark.feature("004-F30")
 def test_person_of_36_joints(person):
     assert len(person.joints) == 36
     assert len(person.links) == 37
@@ -46,6 +47,7 @@ def test_lists_keep_the_order_of_the_urdf(tree):
     assert [link.name for link in tree.links] == ["world", "base", "armA", "armB", "tip", "tool"]
 
 
+@pytest.mark.feature("004-F31")
 def test_walk_from_joint_to_joint(tree):
     assert tree.find_previous_joint(tree.joint("j0")) is None
     assert tree.find_previous_joint(tree.joint("jf")).name == "j3"
@@ -56,6 +58,7 @@ def test_walk_from_joint_to_joint(tree):
     assert tree.link("tool").mass == 0.7
 
 
+@pytest.mark.feature("004-F31")
 @pytest.mark.parametrize("fixture", ["tree", "person"])
 def test_forward_order_is_topological(fixture, request):
     robot = request.getfixturevalue(fixture)
@@ -89,6 +92,7 @@ def test_single_link_is_a_robot():
     assert robot.joints == robot.root_joints == robot.leaf_joints == []
 
 
+@pytest.mark.feature("004-F18")
 def test_limits_are_kept_and_nothing_else():
     record = joint("j", "a", "b", "revolute")
     robot = Robot("r", {"joint": [record], "link": links("ab"), "limit": [["j", "-1", "2", "3", "4"]]})
@@ -107,6 +111,7 @@ def test_follower_of_a_follower_follows_the_first():
     assert (leader.name, multiplier, offset) == ("a", -6.0, 2.0)
 
 
+@pytest.mark.feature("004-F15", "004-F20")
 @pytest.mark.parametrize(
     ("joints", "declared", "problem"),
     [
@@ -176,6 +181,7 @@ def test_snippet_of_the_two_revolute_robot(urdf_folder):
     assert snippet.index("gv_position_joint2") < snippet.index("gv_position_joint1")  # order of the URDF
 
 
+@pytest.mark.feature("004-F34")
 def test_snippet_runs_and_packs_its_3n_names_in_the_script_s_order(person, script_of):
     snippet = person.create_array_of_variables()
     filled: dict = {}

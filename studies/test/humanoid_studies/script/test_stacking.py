@@ -61,6 +61,7 @@ def test_stack_has_the_dynamics_of_the_chain_written_out(script_of, kind, axis, 
     np.testing.assert_allclose(script.efforts(motion), expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.feature("004-F16")
 def test_three_revolute_joints_at_one_point_are_a_ball_joint(script_of):
     """Power is the same: efforts about the three axes are the ball's torque projected on them."""
     rng = np.random.default_rng(4)

@@ -8,6 +8,7 @@ import pytest
 from humanoid_studies.simulator import collaborative_carrying
 
 
+@pytest.mark.feature("000-F119")
 @pytest.mark.slow
 def test_a_board_is_carried_and_only_hard_pushes_fell_the_robot() -> None:
     result = collaborative_carrying.run((0.05, 0.2))

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from humanoid_sim import Simulation
 from humanoid_studies.simulator import collision_groups
 from humanoid_studies.simulator.power_law import log_log_slope
 
 
+@pytest.mark.feature("000-F099")
 def test_both_ways_give_the_same_forces() -> None:
     result = collision_groups.run((8, 12))
     assert result.passes

@@ -12,6 +12,7 @@ from humanoid_studies.simulator.cost_of_contacts import bend_knees
 from humanoid_studies.simulator.studded_feet import studded_hrp2
 
 
+@pytest.mark.feature("000-F075")
 def test_sixty_seven_rigid_contacts_converge_in_every_step() -> None:
     simulation = Simulation(studded_hrp2(67))
     simulation.run(0.05)

@@ -51,6 +51,7 @@ def test_the_object_rests_on_the_table_and_its_handle_is_where_the_user_goes() -
     assert carried == pytest.approx(WEIGHT, rel=0.01)
 
 
+@pytest.mark.feature("000-F163")
 @pytest.mark.slow
 def test_hand_is_led_jaws_close_object_is_lifted_and_swings_die_out(monkeypatch: pytest.MonkeyPatch) -> None:
     sessions: list[haptic_arm.Session] = []

@@ -16,6 +16,7 @@ from humanoid_studies.simulator import dynamic_lifting, posture_replay, weight_l
 from humanoid_studies.simulator.weight_lifting import HEAVY, OBJECT
 
 
+@pytest.mark.feature("000-F168")
 def test_spaces_and_limits_are_drawn() -> None:
     """Squares of both objects where they are; torque over speed within black peak and green nominal limits."""
     lifters = {held.mass: PlanarLifter(hrp2(), held) for held in (OBJECT, HEAVY)}

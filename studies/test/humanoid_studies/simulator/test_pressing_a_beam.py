@@ -8,6 +8,7 @@ import pytest
 from humanoid_studies.simulator import pressing_a_beam
 
 
+@pytest.mark.feature("000-F149")
 @pytest.mark.slow
 def test_the_hands_weight_turns_and_the_beam_is_pressed() -> None:
     """The hand slips further than the thesis', and the beam carries a part of it: see studies/docs/experiments.md."""

@@ -21,6 +21,7 @@ def test_all_soles_get_the_material() -> None:
     assert all(m != material for sole in load_robot("hrp2_soles").soles.values() for m in sole.materials.values())
 
 
+@pytest.mark.feature("000-F137")
 def test_softer_soles_are_felt_less_than_harder_ones_and_rigid_feet() -> None:
     trial = StandingTrial()
     soft, hard = (trial.peak(soled(Material(E, 0.01))) for E in (0.3e6, 3e6))
@@ -30,6 +31,7 @@ def test_softer_soles_are_felt_less_than_harder_ones_and_rigid_feet() -> None:
     assert rigid < 0.4427 / 1e-3 + 9.8  # it can't stop faster than in one step
 
 
+@pytest.mark.feature("000-F137")
 @pytest.mark.slow
 def test_softer_soles_lean_more_and_jelly_lets_the_robot_fall() -> None:
     trial = StandingTrial()

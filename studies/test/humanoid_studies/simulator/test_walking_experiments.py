@@ -49,6 +49,7 @@ class Counted(ThreadPoolExecutor):
         return super().submit(*arguments, **options)
 
 
+@pytest.mark.feature("000-F169")
 def test_a_sweep_takes_any_executor() -> None:
     """F169: the first 0.22 s on each pair of E and ν, in threads, are what they are one after the other."""
     trial = WalkTrial(duration=0.22)
@@ -64,6 +65,7 @@ def test_a_sweep_takes_any_executor() -> None:
     assert result.row("materials on which it falls").ours == 0.0
 
 
+@pytest.mark.feature("000-F135")
 def test_a_plate_lies_on_the_highest_grains() -> None:
     """F135: on the rough ground's half sunk balls a rigid plate rests on three or more, above all others.
 
@@ -107,6 +109,7 @@ def test_walking_on_three_kinds_of_feet() -> None:
     assert missed == ["ankle / rigid, of the medians"]
 
 
+@pytest.mark.feature("000-F135")
 @pytest.mark.slow
 @pytest.mark.parametrize("experiment", [carried_box, grains, shaped_soles])
 def test_the_others_pass(experiment: object) -> None:

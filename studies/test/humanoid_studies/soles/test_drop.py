@@ -10,6 +10,7 @@ from humanoid_model.errors import InputError
 from humanoid_studies.soles.drop import drop_on_spring
 
 
+@pytest.mark.feature("000-F131")
 @pytest.mark.parametrize(
     ("stiffness", "acceleration", "force"),
     [(5e6, 103.0922, 6547.749), (15e6, 155.7129, 9599.747), (50e6, 218.9003, 13264.616)],

@@ -35,6 +35,7 @@ def targets(simulation: Simulation) -> np.ndarray:
     return simulation.servos.q_target[places] - [own[robot.robot.index_q(name)] for name in ANKLES]
 
 
+@pytest.mark.feature("000-F141")
 def test_ankles_turn_against_a_lean_whatever_the_heading() -> None:
     """Leaning forward and to the right lowers toes and right edges: pitch and roll of the feet, 2 rad per rad."""
     simulation, stabiliser = leaning(0.01, 0.02)
@@ -46,6 +47,7 @@ def test_ankles_turn_against_a_lean_whatever_the_heading() -> None:
     assert (targets(back)[[0, 2]] < -0.03).all()
 
 
+@pytest.mark.feature("000-F141")
 def test_a_planned_lean_is_none() -> None:
     """The trunk bends forward as its servo is told to; the ankles stay, and get their targets back at the end."""
     simulation = Simulation("stand")

@@ -26,6 +26,7 @@ def body(soles: list[DeformableSole], drop: float, height: float = 0.0, **option
     return SoledBody(soles, 58.0, inertia, pin.SE3(np.eye(3), np.array([0, 0, height + 0.02 + drop])), **options)
 
 
+@pytest.mark.feature("000-F131")
 @pytest.mark.parametrize(
     ("friction", "stiffness"),
     [(0.0, 7.324243e6), (1e3, 8.492946e6)],  # punch that slides, bonded punch: specification 000 §17.7
@@ -39,6 +40,7 @@ def test_a_sole_that_lands_flat_is_the_spring_of_the_same_stiffness(friction: fl
     assert falling.placement.translation[2] - 0.02 == pytest.approx(drop.height[-1], abs=1e-7)
 
 
+@pytest.mark.feature("000-F133")
 def test_the_foot_arrives_without_a_jump_of_its_velocity() -> None:
     """A rigid foot's 0.44 m/s would be gone in one step whatever its length; here the change shrinks with it."""
     changes = []

@@ -11,6 +11,8 @@ from numpy.testing import assert_allclose
 from humanoid_model.errors import InputError
 from humanoid_studies.two_link.two_link import TwoLinkRobot
 
+pytestmark = pytest.mark.feature("001-F002", "001-F026")
+
 ROBOT = TwoLinkRobot(1.0, 0.6)
 
 

@@ -56,6 +56,7 @@ def test_without_obstacles_the_two_orders_of_feet_are_two_components() -> None:
     assert len(set(components[(components > 0) & (first > second)])) == 1
 
 
+@pytest.mark.feature("001-F027")
 def test_six_components(scene: TwoLinkScene) -> None:
     """Both feet on one side or astride the triangle, in both orders; each transition tested point by point."""
     components = scene.components()
@@ -105,6 +106,7 @@ def _ends(scene: TwoLinkScene) -> tuple[tuple[int, int], tuple[int, int]]:
     return chosen[0], chosen[1]
 
 
+@pytest.mark.feature("001-F027")
 def test_plan(scene: TwoLinkScene) -> None:
     """A walk over the triangle: one foot moves at a time, in contact all along, and nothing touches an obstacle."""
     start, goal = _ends(scene)

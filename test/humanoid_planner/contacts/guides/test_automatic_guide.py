@@ -36,6 +36,7 @@ def guide(robot, space, sampler):
     return find_guide(space, sampler, at(robot, -1.0), at(robot, 0.1), seed=3, reach=0.8)
 
 
+@pytest.mark.feature("001-F193")
 def test_the_guide_is_free_and_stable_from_start_to_end(robot, space, guide):
     assert guide.success
     assert guide.nodes > 2
@@ -46,6 +47,7 @@ def test_the_guide_is_free_and_stable_from_start_to_end(robot, space, guide):
     assert max(steps) <= RESOLUTION + 2 * ASIDE
 
 
+@pytest.mark.feature("001-F193")
 def test_the_guide_is_the_same_for_a_seed(robot, space, sampler, guide):
     again = find_guide(space, sampler, at(robot, -1.0), at(robot, 0.1), seed=3, reach=0.8)
     assert again.samples == guide.samples

@@ -44,6 +44,7 @@ def soles(robot, q):
     return found
 
 
+@pytest.mark.feature("001-F194")
 def test_a_location_is_near_between_its_surface_and_the_thickness(space, standing):
     for height, count in ((-0.01, 0), (0.0, 2), (0.039, 2), (0.041, 0)):
         q = standing.copy()
@@ -63,6 +64,7 @@ def test_standing_in_the_layer_is_in_the_space_and_leaning_over_is_not(space, st
     assert not space.stable(falling)
 
 
+@pytest.mark.feature("001-F202")
 def test_a_link_in_a_body_is_not_free_unless_that_is_relaxed(robot, scene, space, standing):
     standing[2] -= 0.005
     assert not space.free(standing)
@@ -71,6 +73,7 @@ def test_a_link_in_a_body_is_not_free_unless_that_is_relaxed(robot, scene, space
     assert not space.free(standing)
 
 
+@pytest.mark.feature("001-F198", "001-F199")
 def test_projection_ends_in_the_layer_with_the_first_task_kept(robot, space, standing):
     """Feet at different heights, the robot tilted: after it both soles are flat in the layer, and it stands."""
     rng = np.random.default_rng(1)
@@ -87,6 +90,7 @@ def test_projection_ends_in_the_layer_with_the_first_task_kept(robot, space, sta
     assert done >= 7
 
 
+@pytest.mark.feature("001-F199", "001-F200")
 def test_as_few_locations_come_near_as_it_takes_and_one_more_if_asked(robot, scene, standing):
     """On one foot's middle, one sole is enough; the redundant option brings the other one too."""
     names = ["left_sole", "right_sole"]
@@ -127,6 +131,7 @@ def held_at(robot, place):
     return robot.place_base(q, place * patch.inverse() * robot.placement_base(q))
 
 
+@pytest.mark.feature("001-F009")
 def test_a_hand_is_near_a_round_rail_where_its_palm_is_tangent_within_the_layer(robot, rail):
     """At an angle of 0.4 about the axis, 0.1 m along it, as high as said above it; and beside the outline."""
     space, frame = rail
@@ -137,6 +142,7 @@ def test_a_hand_is_near_a_round_rail_where_its_palm_is_tangent_within_the_layer(
         assert [surface.name for _, surface in found] == ["rail"] * near
 
 
+@pytest.mark.feature("001-F009")
 def test_projection_brings_a_hand_to_a_round_rail(robot, rail):
     space, frame = rail
     away = frame * pin.SE3(pin.exp3(np.array([0.15, 0.2, 0.3])), np.array([0.1, 0.01, 0.1]))

@@ -17,6 +17,7 @@ def keys(robot):
     return [robot.postures[name] for name in ("half_sitting", "squat", "sitting")]
 
 
+@pytest.mark.feature("001-F196")
 @pytest.mark.parametrize(("kappa", "length"), [(1.0, 0.240194), (10.0, 0.854185), (100.0, 0.985038)])
 def test_orientations_have_the_mean_length_of_von_mises_and_fisher(robot, keys, kappa, length):
     """A_4(kappa) = I_2 / I_1 along q0; the sign of a quaternion is put back to that of its draw's half by symmetry."""
@@ -33,6 +34,7 @@ def test_orientations_have_the_mean_length_of_von_mises_and_fisher(robot, keys, 
     assert float(t @ density / density.sum()) == pytest.approx(length, abs=1e-4)
 
 
+@pytest.mark.feature("001-F196")
 def test_uniform_orientations_have_no_preferred_axis(robot, keys):
     sampler = GuideSampler(robot, keys, ([0, 0, 0], [1, 1, 1]), concentration=0.0)
     rng = np.random.default_rng(2)
@@ -40,6 +42,7 @@ def test_uniform_orientations_have_no_preferred_axis(robot, keys):
     np.testing.assert_allclose(draws.T @ draws / len(draws), np.eye(4) / 4, atol=0.02)
 
 
+@pytest.mark.feature("001-F195", "001-F197")
 def test_postures_are_uniform_in_the_simplex_of_key_postures(robot, keys):
     sampler = GuideSampler(robot, keys, ([0, 0, 0], [1, 2, 3]))
     rng = np.random.default_rng(3)
@@ -55,6 +58,7 @@ def test_postures_are_uniform_in_the_simplex_of_key_postures(robot, keys):
     np.testing.assert_allclose(draws[:, :3].std(axis=0), np.array([1, 2, 3]) / np.sqrt(12), rtol=0.05)
 
 
+@pytest.mark.feature("001-F195")
 def test_positions_of_a_gaussian(robot, keys):
     sampler = GuideSampler(robot, keys, ([0, 1, 2], [0.1, 0.2, 0.3]), gaussian=True)
     rng = np.random.default_rng(4)

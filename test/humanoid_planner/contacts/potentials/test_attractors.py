@@ -12,6 +12,7 @@ def slope(potential, point, h=1e-6):
     return np.array([(potential(point + h * e) - potential(point - h * e)) / (2 * h) for e in np.eye(len(point))])
 
 
+@pytest.mark.feature("001-F152")
 @pytest.mark.parametrize("switch", [0.0, 0.7, math.inf])
 def test_forces_are_slopes(switch):
     field, rng = Attractor([1.0, -2.0, 0.5], switch, 3.0), np.random.default_rng(1)
@@ -19,6 +20,7 @@ def test_forces_are_slopes(switch):
         assert field.force(point) == pytest.approx(-slope(field.value, point), abs=1e-6)
 
 
+@pytest.mark.feature("001-F152")
 def test_the_mixed_attractor_joins_smoothly():
     field = Attractor([0.0], 0.8, 3.0)
     for side in (-1e-9, 1e-9):
@@ -27,6 +29,7 @@ def test_the_mixed_attractor_joins_smoothly():
     assert field.value([0.0]) == 0.0
 
 
+@pytest.mark.feature("001-F152")
 def test_the_limits_of_the_switch_are_the_quadratic_and_the_linear_attractor():
     assert Attractor([0, 0], math.inf, 2.0).value([3, 4]) == pytest.approx(25.0)
     assert Attractor([0, 0], 0.0, 2.0).value([3, 4]) == pytest.approx(10.0)
@@ -39,6 +42,7 @@ def ball(point):
     return far - 0.5, away / far
 
 
+@pytest.mark.feature("001-F153")
 def test_the_repulsor_rises_towards_the_obstacle_and_joins_zero_smoothly():
     field = Repulsor(ball, 1.0, 2.0)
     assert field.value([2.0, 0.75]) == pytest.approx(0.5 * 2.0 * (4 - 1) ** 2)
@@ -50,6 +54,7 @@ def test_the_repulsor_rises_towards_the_obstacle_and_joins_zero_smoothly():
         assert field.force(point) == pytest.approx(-slope(field.value, np.array(point)), rel=1e-6)
 
 
+@pytest.mark.feature("001-F151")
 def test_descent_reaches_the_goal_past_an_obstacle_beside_its_way_and_stops_before_one_in_it():
     goal, obstacle = Attractor([4.0, 0.0]), Repulsor(ball, 0.6, 0.2)
 

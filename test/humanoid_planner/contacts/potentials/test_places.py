@@ -43,6 +43,7 @@ def criteria(kinematics):
     }
 
 
+@pytest.mark.feature("001-F171", "001-F192")
 @pytest.mark.parametrize("name", ["centre of mass", "hand", "hand along a guide"])
 def test_gradients_are_those_of_the_values(kinematics, name):
     criterion, rng = criteria(kinematics)[name], np.random.default_rng(2)
@@ -57,6 +58,7 @@ def test_gradients_are_those_of_the_values(kinematics, name):
         assert np.linalg.eigvalsh(criterion.hessian(at(kinematics, y))).min() > -1e-9
 
 
+@pytest.mark.feature("001-F171")
 def test_values_are_distances(kinematics):
     x = kinematics.coordinates(kinematics.robot.postures["half_sitting"])
     field = criteria(kinematics)["hand"]
@@ -65,6 +67,7 @@ def test_values_are_distances(kinematics):
     assert field.value(state) == pytest.approx(far)
 
 
+@pytest.mark.feature("001-F192")
 def test_the_valley_falls_along_the_guide_and_rises_beside_it(kinematics):
     criterion, keys = criteria(kinematics)["hand along a guide"], guide(kinematics)
     x = [kinematics.coordinates(q) for q in keys]

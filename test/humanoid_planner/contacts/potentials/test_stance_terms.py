@@ -27,6 +27,7 @@ def stance(couples, *contacts):
     return PlannedStance(tuple(Hold(couples.number_of(*names), x, y, 0.0, role) for names, x, y, role in contacts))
 
 
+@pytest.mark.feature("001-F173", "001-F176")
 def test_contacts_are_counted_by_their_roles(couples):
     three = stance(
         couples,
@@ -40,6 +41,7 @@ def test_contacts_are_counted_by_their_roles(couples):
     assert ContactCount(0.5, released=1.0).value(three, couples) == pytest.approx(1.5)
 
 
+@pytest.mark.feature("001-F174")
 def test_locations_and_links_have_their_penalty(couples):
     two = stance(
         couples,
@@ -51,6 +53,7 @@ def test_locations_and_links_have_their_penalty(couples):
     assert LocationPenalty({"right_sole": 9.0}).value(two, couples) == 0.0
 
 
+@pytest.mark.feature("001-F175")
 def test_hands_only_have_a_penalty(couples):
     term = OnlyPenalty(frozenset({"LARM_LINK6", "RARM_LINK6"}), 5.0)
     hand = (("left_hand_fingers", "table_top"), 0, 0, Role.BEARING)
@@ -60,6 +63,7 @@ def test_hands_only_have_a_penalty(couples):
     assert term.value(stance(couples, hand, (*leaving[:3], Role.BEARING)), couples) == 0.0
 
 
+@pytest.mark.feature("001-F172")
 def test_the_barycentre_is_that_of_the_places_in_the_world(couples):
     table = pin.SE3(pin.utils.rotate("z", np.pi / 2), np.array([1.0, 0, 0.7]))
     placements = {"platform": pin.SE3(np.eye(3), np.array([0, 0, 0.1])), "table_top": table}
@@ -73,6 +77,7 @@ def test_the_barycentre_is_that_of_the_places_in_the_world(couples):
     assert BarycentreNear(middle + np.array([0, 0.3, 0.4]), placements, 2.0).value(two, couples) == pytest.approx(1.0)
 
 
+@pytest.mark.feature("001-F254")
 def test_feet_that_cross_have_a_penalty(couples):
     """Both feet turned by a right angle: left is along -x of the world, the surface half turned back."""
     placements = {"platform": pin.SE3(pin.utils.rotate("z", -np.pi / 2), np.array([0.3, 0.2, 0.1]))}
@@ -104,12 +109,14 @@ def plan_of(case, goal, *terms):
     return [{contact.location.name for contact in contacts} for contacts in bearing]
 
 
+@pytest.mark.feature("001-F173")
 def test_a_plan_uses_fewer_contacts_where_they_cost(can):
     feet = {"left_sole", "right_sole"}
     assert plan_of(can, can.goal)[-1] == {*feet, "right_hand_fingers"}
     assert plan_of(can, can.goal, ContactCount(0.3))[-1] == {"left_sole", "right_hand_fingers"}
 
 
+@pytest.mark.feature("001-F174")
 def test_a_plan_bears_on_the_other_hand_where_one_is_avoided(can):
     lean = [centre_of_mass_at((0.45, 0.0, 0.75), 0.1)]
     assert "right_hand_fingers" in plan_of(can, lean)[-1]
@@ -118,6 +125,7 @@ def test_a_plan_bears_on_the_other_hand_where_one_is_avoided(can):
     assert not any("right_hand_fingers" in held for held in avoiding)
 
 
+@pytest.mark.feature("001-F175")
 def test_a_plan_lifts_no_foot_before_a_hand_holds_where_feet_only_are_avoided(can):
     soles = frozenset({"left_sole", "right_sole"})
     few = ContactCount(0.3)

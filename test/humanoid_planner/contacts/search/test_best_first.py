@@ -47,6 +47,7 @@ def test_the_goal_state_closes_the_path():
     assert search.goal.parent == search.path()[-2].index
 
 
+@pytest.mark.feature("001-F159")
 def test_the_node_of_least_potential_and_delay_is_next():
     class Tiring(Halving):
         """The more states of a decade were expanded, the later are the others of it."""
@@ -102,6 +103,7 @@ class Hasty(Halving):
         self.known, self.cut = set(data[0]), set(data[1])
 
 
+@pytest.mark.feature("001-F170")
 def test_what_was_left_out_is_looked_at_when_nothing_else_waits():
     search = BestFirstSearch(Hasty(), 10)
     assert search.run() is End.GOAL
@@ -121,6 +123,7 @@ def test_what_was_left_out_is_looked_at_when_nothing_else_waits():
     assert not dead.cut
 
 
+@pytest.mark.feature("001-F208")
 def test_a_node_budget_ends_the_search_with_the_nearest_state():
     search = BestFirstSearch(Halving(10**6), 1)
     assert search.run(max_nodes=20) is End.NODES

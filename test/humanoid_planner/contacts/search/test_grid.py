@@ -24,6 +24,7 @@ def hill(p):
     return away + 10 * np.abs(p[2:]).sum()
 
 
+@pytest.mark.feature("001-F150", "001-F184")
 @pytest.mark.parametrize(
     ("method", "dimension", "counts"),
     [("bfp", 2, (23, 38)), ("bfp", 3, (23, 84)), ("bfp", 4, (23, 130))]
@@ -54,6 +55,7 @@ def plain_best_first(start, goal, potential):
                     return order, known
 
 
+@pytest.mark.feature("001-F150")
 @pytest.mark.parametrize("seed", range(6))
 def test_any_potential_leads_through_as_many_cells_as_the_printed_algorithm(seed):
     rng = np.random.default_rng(seed)
@@ -69,6 +71,7 @@ def test_any_potential_leads_through_as_many_cells_as_the_printed_algorithm(seed
     assert (np.abs(np.diff(plan.points, axis=0)).sum(axis=1) == 1).all()
 
 
+@pytest.mark.feature("001-F154")
 def test_a_minimum_beside_the_goal_is_filled():
     def wells(p):
         return np.linalg.norm(p - [10, 0]) - 8 * math.exp(-(np.linalg.norm(p - [4, 0]) ** 2) / 4)
@@ -79,6 +82,7 @@ def test_a_minimum_beside_the_goal_is_filled():
     assert len(plan.points) == 11
 
 
+@pytest.mark.feature("001-F155")
 def test_a_threshold_ends_a_hopeless_search():
     walled = {"free_path": lambda p, q: max(abs(q)) < 20 and q[0] != 5}
     whole = plan_on_grid((0, 0), (9, 0), lambda p: float(np.linalg.norm(p - [9, 0])), **walled)
@@ -87,6 +91,7 @@ def test_a_threshold_ends_a_hopeless_search():
     assert cut.internal < 0.5 * whole.internal
 
 
+@pytest.mark.feature("001-F156")
 def test_a_thin_wall_between_cells_is_gone_around():
     def free(p, q):
         return not (min(p[0], q[0]) < 2.5 < max(p[0], q[0]) and abs(p[1]) < 3)
@@ -97,6 +102,7 @@ def test_a_thin_wall_between_cells_is_gone_around():
     assert len(plan_on_grid((0, 0), (5, 0), lambda p: float(np.linalg.norm(p - [5, 0]))).points) == 6
 
 
+@pytest.mark.feature("001-F157")
 @pytest.mark.parametrize("method", ["bfp", "vbfp"])
 @pytest.mark.parametrize(
     "goal", [lambda p: np.linalg.norm(p - [6, 2]) <= 1.5, lambda p: p[0] + p[1] >= 7, lambda p: hill(p) <= 8.0]
@@ -107,12 +113,14 @@ def test_a_region_a_half_space_or_a_level_will_do_as_goal(method, goal):
     assert not any(goal(p) for p in plan.points[:-1])
 
 
+@pytest.mark.feature("001-F158")
 def test_steps_scale_the_grid():
     plan = plan_on_grid((0, 0), lambda p: p[0] >= 1.0, lambda p: -p[0], origin=[0.5, 3.0], steps=[0.1, 1.0])
     assert plan.points[:, 0] == pytest.approx(0.5 + 0.1 * np.arange(6))
     assert (plan.points[:, 1] == 3.0).all()
 
 
+@pytest.mark.feature("001-F158")
 def test_numbers_of_neighbours():
     assert len(list(m_neighbours(3)((0, 0, 0)))) == 6
     assert len(list(m_neighbours(3, 2)((0, 0, 0)))) == 6 + 12
@@ -127,6 +135,7 @@ def slit(p, q):
     return (p[0] - 20.5) * (q[0] - 20.5) > 0 or (p[1] == 3 and q[1] == 3)
 
 
+@pytest.mark.feature("001-F158")
 def test_a_grid_that_is_fine_at_the_slit_alone_passes_it_with_fewer_cells():
     """Strides of 4 alone can't pass; single steps everywhere take half as many cells again."""
 
@@ -154,6 +163,7 @@ def test_a_grid_that_is_fine_at_the_slit_alone_passes_it_with_fewer_cells():
         plan(variable_neighbours(fine, lambda _: 0))
 
 
+@pytest.mark.feature("001-F158")
 def test_diagonal_steps_shorten_the_path():
     plan = plan_on_grid((0, 0), (5, 5), lambda p: float(np.linalg.norm(p - 5)), neighbours=m_neighbours(2, 2))
     assert len(plan.points) == 6

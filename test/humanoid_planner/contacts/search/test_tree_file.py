@@ -25,6 +25,7 @@ def start(method="bfp"):
     return BestFirstSearch(grid(method), (0, 0))
 
 
+@pytest.mark.feature("001-F024")
 @pytest.mark.parametrize("method", ["bfp", "vbfp"])
 @pytest.mark.parametrize("nodes", [1, 17, 40])
 def test_a_search_goes_on_from_its_file_as_if_it_had_not_stopped(tmp_path, method, nodes):
@@ -39,6 +40,7 @@ def test_a_search_goes_on_from_its_file_as_if_it_had_not_stopped(tmp_path, metho
     assert resumed.expanded == straight.expanded
 
 
+@pytest.mark.feature("001-F023")
 def test_a_finished_search_keeps_its_goal(tmp_path):
     search = start()
     search.run()
@@ -74,6 +76,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path):
         load_tree(grid("bfp"), tmp_path / "none.json", "hills")
 
 
+@pytest.mark.feature("001-F024")
 def test_what_is_no_plain_file_is_refused_and_not_waited_for(tmp_path):
     pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)

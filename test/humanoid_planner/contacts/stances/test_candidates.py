@@ -20,6 +20,7 @@ def at(x, y, z, seed=0, surface=None):
     return Place(surface or pin.SE3.Identity(), np.array([x, y, z]), np.random.default_rng(seed))
 
 
+@pytest.mark.feature("001-F170")
 def test_random_places_lie_in_the_sphere_with_the_whole_sole_on_the_step(couples):
     couple = couples.number_of("left_sole", "step_2")
     surface = pin.SE3(np.eye(3), np.array([0.75, 0, 0.3]))
@@ -35,6 +36,7 @@ def test_random_places_lie_in_the_sphere_with_the_whole_sole_on_the_step(couples
         assert (np.abs(corners) <= np.array([0.15, 0.4]) + 1e-9).all()
 
 
+@pytest.mark.feature("001-F170")
 def test_no_draw_is_lost_on_a_rung_hardly_wider_than_the_patch():
     robot, scene = load_robot("hrp2"), load_scene("ladder")
     rungs = Couples(robot, scene, ["left_ball"], ["rung_1"])
@@ -70,6 +72,7 @@ def test_places_on_a_round_rail_lie_within_reach_with_all_of_the_line_that_touch
     assert np.ptp([hold.y for hold in found]) > 0.03
 
 
+@pytest.mark.feature("001-F170")
 def test_four_times_the_area_has_twice_the_places():
     robot, scene = load_robot("hrp2"), load_scene("stand")
     couples = Couples(robot, scene, ["left_sole"], ["floor"])
@@ -82,6 +85,7 @@ def test_four_times_the_area_has_twice_the_places():
     assert counts[1] / counts[0] == pytest.approx(2.0, rel=0.05)
 
 
+@pytest.mark.feature("001-F170")
 def test_random_places_cover_the_surface_evenly(couples):
     couple = couples.number_of("left_sole", "floor")
     found = []
@@ -111,6 +115,7 @@ def test_a_surface_beyond_the_sphere_has_no_places(couples):
     assert SearchVolumes(radius=1.0).volume(couples, couple, at(5, 0, 0.5)) is None
 
 
+@pytest.mark.feature("001-F012", "001-F169")
 def test_predefined_places_are_those_given(couples):
     given = PredefinedCandidates({("left_sole", "step_1"): [(0.01, 0.1, 0.2), (0.0, -0.1, 0.0)]})
     couple = couples.number_of("left_sole", "step_1")
@@ -119,6 +124,7 @@ def test_predefined_places_are_those_given(couples):
     assert not given.holds(couples, couples.number_of("left_sole", "step_2"), at(0, 0, 0))
 
 
+@pytest.mark.feature("001-F170")
 def test_bad_numbers_are_named():
     with pytest.raises(InputError, match="density of candidates: is 0"):
         RandomCandidates(density=0)

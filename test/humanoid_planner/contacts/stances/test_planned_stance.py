@@ -13,6 +13,7 @@ def couples():
     return Couples(load_robot("hrp2"), load_scene("stairs"), ["left_sole", "right_sole"], ["floor", "step_1"])
 
 
+@pytest.mark.feature("001-F163")
 def test_roles_along_a_step_of_two_feet(couples):
     left, right = couples.number_of("left_sole", "floor"), couples.number_of("right_sole", "floor")
     ahead = couples.number_of("right_sole", "step_1")
@@ -37,6 +38,7 @@ def test_only_bearing_contacts_bear_in_the_posture(couples):
     assert (contact.surface.name, contact.x, contact.y, contact.theta) == ("floor", 0.1, 0.2, 0.3)
 
 
+@pytest.mark.feature("001-F011")
 def test_couples_are_numbered_and_forbidden_by_location_or_link():
     robot, scene = load_robot("hrp2"), load_scene("stairs")
     locations, surfaces = ["left_sole", "right_sole", "left_hand_fingers"], ["floor", "step_1", "step_2"]
@@ -63,6 +65,7 @@ def test_unknown_names_are_told():
             Couples(robot, scene, *arguments)
 
 
+@pytest.mark.feature("001-F019")
 def test_stances_are_as_many_as_the_thesis_says_and_fewer_where_links_have_two_locations():
     """O1-01: 12 locations, 3 surfaces, 4 contacts."""
     robot, scene = load_robot("hrp2"), load_scene("chair_and_table")

@@ -10,6 +10,7 @@ from humanoid_planner.contacts.stances.search_volume import SearchVolume, surfac
 RECTANGLE = np.array([(0, 0), (1, 0), (1, 0.6), (0, 0.6)])
 
 
+@pytest.mark.feature("001-F180")
 def test_the_worked_example():
     volume = SearchVolume(RECTANGLE, 0.0, 2 * math.pi)
     assert volume.measure == pytest.approx(0.6 * 2 * math.pi)
@@ -24,6 +25,7 @@ def test_the_worked_example():
     assert sum(piece.measure for piece in pieces) == pytest.approx(0.6 * 2 * math.pi - 0.04 * math.pi / 3)
 
 
+@pytest.mark.feature("001-F177", "001-F180")
 @pytest.mark.parametrize("seed", range(4))
 def test_pieces_cover_all_but_the_box_and_are_disjoint(seed):
     rng = np.random.default_rng(seed)
@@ -50,6 +52,7 @@ def count(size, angle):
     return found
 
 
+@pytest.mark.feature("001-F181")
 def test_larger_boxes_make_fewer_candidates():
     counts = [count(size, angle) for size, angle in ((0.18, 2.0), (0.3, 2.0), (0.3, 7.0), (2.0, 7.0))]
     assert counts == sorted(counts, reverse=True)
@@ -57,6 +60,7 @@ def test_larger_boxes_make_fewer_candidates():
     assert counts[0] > counts[1] > counts[2]
 
 
+@pytest.mark.feature("001-F180")
 def test_points_of_a_recursion_are_a_box_apart():
     rng = np.random.default_rng(3)
     pieces, points = [SearchVolume(RECTANGLE)], []
@@ -78,6 +82,7 @@ def test_a_box_elsewhere_leaves_the_volume_whole():
         assert volume.without_box(x, y, theta, 0.2, 0.4) == [volume]
 
 
+@pytest.mark.feature("001-F177")
 def test_an_unbounded_surface_is_searched_about_a_point():
     assert surface_volume(None, [3, 4], 0.5).area == pytest.approx(1.0)
     assert surface_volume(RECTANGLE, [0, 0], 0.5).area == pytest.approx(0.25)

@@ -18,6 +18,7 @@ def at(x, y=0.0, theta=0.0):
     return stance((1, x, y, theta))
 
 
+@pytest.mark.feature("001-F167")
 def test_the_worked_example_of_the_order():
     a, b, c = stance((1, 0, 0, 0)), stance((1, 0, 0, 0), (2, 0, 0, 0)), stance((1, 0, 0, 0), (7, 0, 0, 0))
     metric = StanceMetric()
@@ -35,6 +36,7 @@ def random_stances(rng, count):
     return found
 
 
+@pytest.mark.feature("001-F167")
 def test_of_two_stances_that_differ_exactly_one_comes_first():
     metric = StanceMetric(tolerance=0.01)
     stances = random_stances(np.random.default_rng(0), 60)
@@ -44,6 +46,7 @@ def test_of_two_stances_that_differ_exactly_one_comes_first():
         assert metric.precedes(a, c) or not (metric.precedes(a, b) and metric.precedes(b, c))
 
 
+@pytest.mark.feature("001-F167")
 def test_equality_has_a_tolerance_and_is_not_transitive():
     metric = StanceMetric(tolerance=1.0)
     assert metric.equal(at(0), at(0.9))
@@ -58,6 +61,7 @@ def test_angles_count_by_the_metric_and_wrap():
     assert metric.equal(at(0, 0, 0.0), at(0, 0, 2 * math.pi))
 
 
+@pytest.mark.feature("001-F167")
 def test_the_set_takes_what_an_exhaustive_comparison_takes():
     rng, metric = np.random.default_rng(1), StanceMetric(tolerance=0.1, radian=0.3)
     known, taken = StanceSet(metric), []
@@ -70,6 +74,7 @@ def test_the_set_takes_what_an_exhaustive_comparison_takes():
     assert len(known) == len(taken) == len(known.stances())
 
 
+@pytest.mark.feature("001-F168")
 def test_a_larger_tolerance_leaves_fewer_stances():
     places = np.random.default_rng(2).uniform(0, 1, (300, 2))
     sizes = []

@@ -145,6 +145,7 @@ def test_a_step_that_is_not_the_best_one_is_told_apart():
     assert proof.length_gap > 5.0 * proved_rabbit().proof.length_gap
 
 
+@pytest.mark.feature("003-F035")
 def test_bip_keeps_every_limit_of_its_feet_joints_and_trunk():
     found = bip()
     settings = found.problem.settings
@@ -178,6 +179,7 @@ def test_bip_keeps_every_limit_of_its_feet_joints_and_trunk():
     np.testing.assert_allclose(points["swing_toe"].jacobian(single.q[0]) @ single.v[0], 0.0, atol=1e-4)
 
 
+@pytest.mark.feature("003-F061")
 def test_free_transitions_cost_less_than_published_ones():
     """RABBIT's published step, its phases solved one by one within the same limits, against the free one (F-061)."""
     walker = RabbitWalker(RABBIT)

@@ -80,6 +80,7 @@ def test_feet_too_far_apart_are_refused(tmp_path):
         with_reserves(wide_bip(tmp_path, 0.87))
 
 
+@pytest.mark.feature("003-F031")
 def test_a_robot_with_wide_feet_walks(tmp_path):
     """With BIP2000's own reserves, counted from the end of the knee's range, its legs were too short for the sway."""
     projection = with_reserves(wide_bip(tmp_path))
@@ -99,6 +100,7 @@ def test_a_robot_with_wide_feet_walks(tmp_path):
     assert 0.245 < knees.min() < 0.35
 
 
+@pytest.mark.feature("003-F101")
 def test_a_stride_that_leaves_the_loop_open_is_not_called_converged():
     """HRP-2 at 0.7 of its stride: the front heel is 20 mm off the place where it stands at the end of the phase."""
     projection = with_reserves(project_to_sagittal_plane(load_robot("hrp2", geometry=False)))

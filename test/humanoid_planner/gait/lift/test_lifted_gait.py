@@ -21,6 +21,8 @@ from humanoid_planner.gait.solvers.synthesize_gait import synthesize_gait
 from humanoid_planner.gait.specification.phase_spec import cyclic_walk, walk_through
 from humanoid_planner.gait.specification.step_data import load_walk
 
+pytestmark = pytest.mark.feature("003-F031")
+
 ROBOT = load_robot("bip")
 PROJECTION = with_reserves(project_to_sagittal_plane(ROBOT))
 MASS = ROBOT.total_mass

@@ -20,6 +20,7 @@ def closed_state(model, q, rng):
     return v - np.linalg.pinv(G) @ (G @ v)
 
 
+@pytest.mark.feature("003-F009")
 @pytest.mark.parametrize("floating", [False, True])
 def test_christoffel_form_is_hamiltons(floating):  # U-05
     rng = np.random.default_rng(1)
@@ -36,6 +37,7 @@ def test_christoffel_form_is_hamiltons(floating):  # U-05
     np.testing.assert_array_equal(symbols, symbols.transpose(0, 2, 1))
 
 
+@pytest.mark.feature("003-F012", "003-F014")
 @pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp", "bip_dsp_cyclic"])
 def test_eliminated_multipliers_are_those_of_the_whole_system(case):  # U-06, errata ER-02 and ER-03
     model = MODELS[case]
@@ -72,6 +74,7 @@ CONTROLS = {
 }
 
 
+@pytest.mark.feature("003-F012")
 def test_closed_five_bar_stays_closed():  # F-012
     model = FIVE_BAR.phase()
     q = FIVE_BAR.posture(0.15 + 0.55j)

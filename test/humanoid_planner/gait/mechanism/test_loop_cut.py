@@ -14,6 +14,7 @@ from humanoid_planner.gait.mechanism.loop_cut import choose_cuts
 from humanoid_planner.gait.mechanism.open_mechanism import open_mechanism
 
 
+@pytest.mark.feature("003-F004")
 def test_rule_b_cuts_far_from_the_base():  # U-20, F-004
     assert choose_cuts(FIVE_BAR.mechanism()) == ("O3",)
     model = open_mechanism(FIVE_BAR.mechanism())
@@ -24,6 +25,7 @@ def test_rule_b_cuts_far_from_the_base():  # U-20, F-004
     assert np.all(model.tree.mass_derivative(q, 0)[2:] == 0.0)
 
 
+@pytest.mark.feature("003-F005")
 def test_rule_u_cuts_at_the_front_contact():  # F-005
     assert choose_cuts(RABBIT.mechanism(0.45)) == ("front_tip",)
     assert choose_cuts(BIP.mechanism(0.5)) == ("front_heel",)
@@ -35,6 +37,7 @@ def test_rule_u_cuts_at_the_front_contact():  # F-005
     assert lower["F_B12"] == lower["C12"] == -np.inf
 
 
+@pytest.mark.feature("003-F003")
 def test_the_same_motion_and_forces_whichever_joint_is_cut():  # F-003
     at_base, at_apex = FIVE_BAR.phase("O5"), FIVE_BAR.phase("O3")
     q = FIVE_BAR.posture(0.13 + 0.55j)
@@ -55,6 +58,7 @@ def test_the_same_motion_and_forces_whichever_joint_is_cut():  # F-003
     np.testing.assert_allclose(-apex_force, push, atol=1e-9)
 
 
+@pytest.mark.feature("003-F006")
 def test_both_contacts_released():  # F-006
     mechanism = RABBIT.mechanism(0.45)
     cuts = choose_cuts(mechanism, release_all_contacts=True)
@@ -82,6 +86,7 @@ def test_both_contacts_released():  # F-006
     np.testing.assert_allclose(rear + front_again, total, atol=1e-8)
 
 
+@pytest.mark.feature("003-F007")
 def test_several_loops():  # F-007, F-115
     cuts = choose_cuts(PEDALLING)
     assert len(cuts) == 2

@@ -15,6 +15,7 @@ from humanoid_planner.gait.mechanism.phase_model import AngleClosure, CutContact
 CASES = ["5bar_A", "rabbit_dsp", "rabbit_ssp_5torques", "bip_dsp_cyclic", "bip_ssp_cyclic"]
 
 
+@pytest.mark.feature("003-F013")
 @pytest.mark.parametrize("case", CASES)
 def test_affine_in_the_controls(case):  # F-013
     model = MODELS[case]
@@ -29,6 +30,7 @@ def test_affine_in_the_controls(case):  # F-013
     np.testing.assert_allclose(model.state_rate(x, u), drift + B @ u, atol=1e-11)
 
 
+@pytest.mark.feature("003-F013", "003-F016")
 @pytest.mark.parametrize("case", CASES)
 def test_power_balance(case):  # U-08
     model = MODELS[case].replace(

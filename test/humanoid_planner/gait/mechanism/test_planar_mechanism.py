@@ -11,6 +11,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.gait.mechanism.planar_mechanism import GROUND, Link, Pivot, PlanarMechanism
 
 
+@pytest.mark.feature("003-F001", "003-F002")
 @pytest.mark.parametrize(
     ("mechanism", "kind", "loops", "mobility", "overactuation"),
     [  # F-001 and F-002: specification 003 sections 1.3 and 2.29, thesis I.1 and I.2

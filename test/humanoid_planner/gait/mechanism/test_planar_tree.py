@@ -25,6 +25,7 @@ def central_difference(function, q, k, step=1e-6):
     return (function(q + shift) - function(q - shift)) / (2.0 * step)
 
 
+@pytest.mark.feature("003-F008")
 @pytest.mark.parametrize("tree", TREES)
 def test_pinocchio_tells_the_same(tree):  # U-09 on random trees
     rng = np.random.default_rng(5)
@@ -75,6 +76,7 @@ def test_points_are_pinocchios_frames(tree):
             np.testing.assert_allclose(tip.hessian(q)[:, k], difference, atol=1e-8)
 
 
+@pytest.mark.feature("003-F019")
 @pytest.mark.parametrize("tree", TREES)
 def test_mass_derivatives(tree):  # U-02
     q, _ = random_state(np.random.default_rng(7), tree.n)
@@ -89,6 +91,7 @@ def test_mass_derivatives(tree):  # U-02
             np.testing.assert_allclose(tree.mass_second_derivative(q, i, k), second, atol=1e-7)
 
 
+@pytest.mark.feature("003-F019")
 @pytest.mark.parametrize("tree", TREES)
 def test_contractions_of_the_docstring(tree):
     rng = np.random.default_rng(8)
@@ -101,6 +104,7 @@ def test_contractions_of_the_docstring(tree):
     np.testing.assert_allclose(tree.mass_rate(q, v), np.einsum("kij,k->ij", derivatives, v), atol=1e-12)
 
 
+@pytest.mark.feature("003-F020")
 @pytest.mark.parametrize("tree", TREES)
 def test_potential(tree):  # U-03
     q, _ = random_state(np.random.default_rng(9), tree.n)
@@ -110,6 +114,7 @@ def test_potential(tree):  # U-03
     np.testing.assert_allclose(np.diag(tree.potential_curvature(q)), curvature, atol=1e-7)
 
 
+@pytest.mark.feature("003-F011")
 def test_derivative_of_the_inverse_mass_matrix():  # U-04, erratum ER-01
     tree = TREES[2]
     q, _ = random_state(np.random.default_rng(10), tree.n)
@@ -123,6 +128,7 @@ def test_derivative_of_the_inverse_mass_matrix():  # U-04, erratum ER-01
         )
 
 
+@pytest.mark.feature("003-F011")
 @pytest.mark.parametrize("tree", TREES)
 def test_hamilton_rates_follow_from_the_hamiltonian(tree):
     rng = np.random.default_rng(11)
@@ -137,6 +143,7 @@ def test_hamilton_rates_follow_from_the_hamiltonian(tree):
         assert rate_p[k] == pytest.approx(-by_q, abs=2e-5)
 
 
+@pytest.mark.feature("003-F010")
 def test_free_motion_conserves_energy():  # U-07
     tree = PlanarTree.from_bodies(
         [
@@ -182,6 +189,7 @@ def test_leading_axes_vectorise():
         )
 
 
+@pytest.mark.feature("003-F008")
 def test_relative_and_absolute_angles():
     tree = TREES[2]
     q, _ = random_state(np.random.default_rng(14), tree.n, 3)
@@ -193,6 +201,7 @@ def test_relative_and_absolute_angles():
     np.testing.assert_array_equal(chain.ancestors(), np.tril(np.ones((3, 3))))
 
 
+@pytest.mark.feature("003-F015")
 def test_no_gravity_no_potential():
     tree = PlanarTree.from_bodies(TREES[0].bodies, gravity=0.0)
     q, _ = random_state(np.random.default_rng(15), tree.n)

@@ -20,6 +20,7 @@ def random_legs(count=200):
         yield cmath.rect(reach, rng.uniform(-math.pi, math.pi)), first, second, int(rng.choice([-1, 1]))
 
 
+@pytest.mark.feature("003-F046")
 def test_spans_and_bends():  # F-046
     for span, first, second, sign in random_legs():
         q_a, q_b = leg_angles(span, first, second, sign)
@@ -40,12 +41,14 @@ def test_rates_move_the_end():
             assert rate == pytest.approx(difference / (2 * step), abs=1e-4 * max(1.0, abs(rate)))
 
 
+@pytest.mark.feature("003-F047")
 def test_end_straight_above_is_nothing_special():  # F-047, erratum ER-08
     q_a, q_b = leg_angles(0.7j, 0.4, 0.4, 1)
     assert cmath.rect(0.4, q_a) + cmath.rect(0.4, q_b) == pytest.approx(0.7j, abs=1e-15)
     assert q_b > math.pi / 2 > q_a
 
 
+@pytest.mark.feature("003-F047")
 @pytest.mark.parametrize(
     ("span", "lengths", "message"),
     [

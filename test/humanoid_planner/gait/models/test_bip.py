@@ -27,6 +27,7 @@ def from_text(tmp_path, *changes):
     return load_bip(path)
 
 
+@pytest.mark.feature("003-F026", "003-F030")
 def test_constants():  # U-17, U-18: section 3.4.4
     tree = DOUBLE.tree
     assert tree.mass == pytest.approx(104.81, abs=1e-12)
@@ -94,6 +95,7 @@ def printed(q, foot=BIP.foot):
     return M, gravity, efforts
 
 
+@pytest.mark.feature("003-F018", "003-F021", "003-F025")
 def test_printed_equations_with_the_thesis_offsets(tmp_path):  # U-01
     model = from_text(tmp_path, ("offsets: full", "offsets: thesis")).double_support(0.5)
     rng = np.random.default_rng(2)
@@ -106,6 +108,7 @@ def test_printed_equations_with_the_thesis_offsets(tmp_path):  # U-01
     np.testing.assert_allclose(DOUBLE.control_matrix(q) @ u, efforts(u), atol=1e-12)
 
 
+@pytest.mark.feature("003-F028")
 def test_no_torque_at_the_toe():
     np.testing.assert_array_equal(
         DOUBLE.torque_matrix[0], [-1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
@@ -113,12 +116,14 @@ def test_no_torque_at_the_toe():
     assert DOUBLE.torque_count == 6
 
 
+@pytest.mark.feature("003-F021", "003-F032")
 def test_efforts_are_transposed_jacobians():  # F-032
     q = np.random.default_rng(3).uniform(-3.0, 3.0, 7)
     heel, toe = DOUBLE.points["front_heel"].jacobian(q), DOUBLE.points["front_toe"].jacobian(q)
     np.testing.assert_allclose(DOUBLE.control_matrix(q)[:, 6:].T, [heel[1], toe[1], heel[0]], atol=1e-14)
 
 
+@pytest.mark.feature("003-F027")
 def test_single_support_is_double_support_with_a_frozen_rear_foot():  # F-027
     rng = np.random.default_rng(4)
     q, v = rng.uniform(-3.0, 3.0, 7), np.concatenate([[0.0], rng.normal(size=6)])
@@ -133,6 +138,7 @@ def test_single_support_is_double_support_with_a_frozen_rear_foot():  # F-027
     np.testing.assert_allclose(SINGLE.control_matrix(single) @ u, (DOUBLE.control_matrix(q)[:, :6] @ u)[1:], atol=1e-12)
 
 
+@pytest.mark.feature("003-F029")
 def test_feet_lie_on_the_ground():  # F-029
     foot = BIP.foot
     q = np.zeros(7)
@@ -151,6 +157,7 @@ def test_feet_lie_on_the_ground():  # F-029
     np.testing.assert_allclose(SINGLE.points["stance_ankle"].position(q), [-foot.toe_ahead, 0.1], atol=1e-15)
 
 
+@pytest.mark.feature("003-F002")
 def test_redundancy():  # F-002
     q = np.array([2.4, 1.0, 1.6, -0.9, -1.6, -2.4, 1.57])
     assert DOUBLE.redundancy(q) == 2
@@ -183,6 +190,7 @@ def test_rotors_add_to_the_joints_of_both_legs(tmp_path):
         load_bip(path)
 
 
+@pytest.mark.feature("003-F016")
 def test_damping_is_the_one_of_annex_c(tmp_path):  # F-016
     model = from_text(tmp_path, ("{ankle: 0, knee: 0, hip: 0}", "{ankle: 2, knee: 3, hip: 5}")).double_support(0.5)
     F = np.random.default_rng(5).normal(size=7)

@@ -13,6 +13,7 @@ from humanoid_planner.gait.models.closed_chain import closed_chain
 from humanoid_planner.gait.models.segment import Segment
 
 
+@pytest.mark.feature("003-F017")
 @pytest.mark.parametrize("n", [3, 4, 6])
 def test_equations(n):  # F-017: (I.31), (I.33) with the two-sided damping of erratum ER-04
     rng = np.random.default_rng(n)
@@ -33,6 +34,7 @@ def test_equations(n):  # F-017: (I.31), (I.33) with the two-sided damping of er
     assert model.redundancy(q) == 3
 
 
+@pytest.mark.feature("003-F017")
 def test_four_bodies_with_a_load_are_the_five_bar_mechanism():
     bars = list(FIVE_BAR.bars)
     load = 5.0
@@ -47,6 +49,7 @@ def test_four_bodies_with_a_load_are_the_five_bar_mechanism():
     np.testing.assert_allclose(chain.closure(x[:4]), five_bar.closure(x[:4]), atol=1e-15)
 
 
+@pytest.mark.feature("003-F015")
 def test_horizontal_plane():  # F-015
     model = closed_chain([dataclasses.replace(bar) for bar in FIVE_BAR.bars], 0.4, gravity=0.0)
     assert model.tree.potential(np.ones(4)) == 0.0

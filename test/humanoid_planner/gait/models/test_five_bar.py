@@ -10,9 +10,12 @@ from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
 from humanoid_planner.gait.models.five_bar import load_five_bar
 
+pytestmark = pytest.mark.feature("003-F022")
+
 FIVE_BAR = load_five_bar()
 
 
+@pytest.mark.feature("003-F018")
 def test_constants():  # U-17, U-18
     tree = FIVE_BAR.phase().tree
     assert tree.mass == 13.0

@@ -9,6 +9,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.gait.models.foot_triangle import FootTriangle
 
 
+@pytest.mark.feature("003-F029")
 def test_default_foot():
     foot = FootTriangle(0.188, 0.29, 0.10)
     assert math.degrees(foot.toe_angle) == pytest.approx(32.1349, abs=5e-5)

@@ -10,6 +10,8 @@ from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
 from humanoid_planner.gait.models.rabbit import load_rabbit
 
+pytestmark = pytest.mark.feature("003-F023")
+
 RABBIT = load_rabbit()
 DOUBLE = RABBIT.double_support(0.45)
 
@@ -26,6 +28,7 @@ def test_constants():  # U-17, U-18
     np.testing.assert_allclose(9.81 * tree.moments, [152.973, 133.530, 23.430, 3.987, 39.240], atol=5e-4)
 
 
+@pytest.mark.feature("003-F018")
 def test_mass_matrix_and_potential_of_iii_8_and_iii_12():  # U-01, typed from the specification
     m1, m2, m3, m4, m5 = 3.2, 6.8, 6.8, 3.2, 20.0
     r1 = r2 = r3 = r4 = 0.4
@@ -53,6 +56,7 @@ def test_mass_matrix_and_potential_of_iii_8_and_iii_12():  # U-01, typed from th
     assert r4 == RABBIT.front_shank.length
 
 
+@pytest.mark.feature("003-F021")
 def test_controls_of_iii_10_and_iii_11():
     assert DOUBLE.control_names == ("C12", "C25", "C53", "C34", "F_O5y", "F_O5x")
     q = np.array([0.9, 1.8, -0.9, -1.5, 1.5])

@@ -54,6 +54,7 @@ PROJECTIONS = {name: project_to_sagittal_plane(load_robot(name)) for name in ("h
 ALL = (*PROJECTIONS, "odd_False", "odd_True")
 
 
+@pytest.mark.feature("003-F025")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("support", ["double", "single"])
 def test_energies_momenta_and_points(projections, name, support):

@@ -18,6 +18,7 @@ def random_motion(model, seed=1):
     return rng.uniform(-3, 3, model.n), rng.normal(size=model.n), 50.0 * rng.normal(size=model.control_count)
 
 
+@pytest.mark.feature("003-F037")
 @pytest.mark.parametrize("case", CASES)
 def test_total_force_is_the_rate_of_momentum(case):  # U-15
     model = MODELS[case]
@@ -35,6 +36,7 @@ def test_total_force_is_the_rate_of_momentum(case):  # U-15
     np.testing.assert_allclose(D @ u + V, change + np.array([0.0, model.tree.mass * 9.81]), rtol=1e-5)
 
 
+@pytest.mark.feature("003-F036")
 @pytest.mark.parametrize("case", CASES)
 def test_rows_are_affine_and_equal_to_a_direct_evaluation(case):  # F-036
     model = MODELS[case]
@@ -50,6 +52,7 @@ def test_rows_are_affine_and_equal_to_a_direct_evaluation(case):  # F-036
         np.testing.assert_allclose(alone[1], V[one], atol=1e-8)
 
 
+@pytest.mark.feature("003-F037")
 def test_rear_foot_of_five_links():  # (III.17), (III.18), F-037
     model = MODELS["rabbit_dsp"]
     q, v, u = random_motion(model)
@@ -70,6 +73,7 @@ def test_rear_foot_of_five_links():  # (III.17), (III.18), F-037
     np.testing.assert_allclose(D @ u + V, expected, rtol=1e-10)
 
 
+@pytest.mark.feature("003-F038")
 def test_rear_toe_of_seven_links():  # (III.23), F-038
     model = MODELS["bip_dsp_cyclic"]
     q, v, u = random_motion(model)
@@ -83,6 +87,7 @@ def test_rear_toe_of_seven_links():  # (III.23), F-038
     np.testing.assert_allclose(D @ u + V, [total[1] + 104.81 * 9.81 - u[6] - u[7], total[0] - u[8]], rtol=1e-10)
 
 
+@pytest.mark.feature("003-F026", "003-F039")
 def test_stance_foot():  # (III.22), Annex D with its own signs, F-039
     model = MODELS["bip_ssp_cyclic"]
     q, v, u = random_motion(model)
@@ -112,6 +117,7 @@ def test_printed_constants_of_annex_d():
     assert model.tree.moments[4].imag == pytest.approx(2.34 * -0.042)  # CG(7)
 
 
+@pytest.mark.feature("003-F038")
 def test_static_double_support_carries_the_weight():  # U-16
     model = MODELS["bip_dsp_cyclic"]
     q = samples("bip_dsp_cyclic")[0][4]
@@ -125,6 +131,7 @@ def test_static_double_support_carries_the_weight():  # U-16
     assert tangential + u[8] == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.feature("003-F039")
 @pytest.mark.parametrize(
     ("case", "keys"),
     [
@@ -152,6 +159,7 @@ def test_ranges_of_the_reference_solutions(case, keys):
         assert found.max() - found.min() > 0.8 * (high - low), key  # eleven samples nearly meet the extremes
 
 
+@pytest.mark.feature("003-F032")
 def test_front_foot_is_the_controls():  # F-032
     model = MODELS["bip_dsp_cyclic"]
     q, v, u = random_motion(model)

@@ -9,6 +9,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort, energies
 
 
+@pytest.mark.feature("003-F063")
 def test_weights_are_products_of_group_control_and_scale():
     model = MODELS["rabbit_dsp"]
     effort = QuadraticEffort(2.0, 0.5, 1e-2, 1e-3, {"C25": 3.0, "F_O5x": 10.0})
@@ -18,6 +19,7 @@ def test_weights_are_products_of_group_control_and_scale():
         QuadraticEffort(weights={"C99": 1.0}).diagonal(model)
 
 
+@pytest.mark.feature("003-F066")
 def test_energy_of_a_sine_is_known():
     """One torque u = U sin(w t) at a joint rate R: the work is U R times integrals of |sin| and of its halves."""
     model = BIP.single_support()

@@ -23,6 +23,7 @@ def foot(normal, tangential):
     )
 
 
+@pytest.mark.feature("003-F040")
 def test_centre_of_pressure_is_within_the_foot_when_nothing_pulls():
     rng = np.random.default_rng(1)
     normal = rng.normal(size=(200, 2)) * 100.0
@@ -34,6 +35,7 @@ def test_centre_of_pressure_is_within_the_foot_when_nothing_pulls():
     assert np.isnan(foot([[0.0, 0.0]], [0.0]).centre_of_pressure[0])
 
 
+@pytest.mark.feature("003-F034", "003-F110")
 def test_friction_and_verdict():
     series = foot([[100.0, 100.0], [300.0, 100.0]], [-30.0, 20.0])
     assert series.required_friction == pytest.approx(0.15)

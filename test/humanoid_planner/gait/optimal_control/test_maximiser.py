@@ -15,6 +15,7 @@ def value(u, y):
     return u @ y - 0.5 * (W * u**2).sum(axis=-1)
 
 
+@pytest.mark.feature("003-F083")
 def test_box_is_clipped_and_best():
     rng = np.random.default_rng(0)
     maximiser = Maximiser(W, LOWER, UPPER)

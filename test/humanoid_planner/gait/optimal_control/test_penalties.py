@@ -9,6 +9,7 @@ from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 
 
+@pytest.mark.feature("003-F077", "003-F080")
 def test_penalised_cost_is_the_sum_that_the_thesis_writes():
     """(II.44) term by term, from the numeric model, at states beyond every limit and within."""
     problem = oracle_problem("bip_ssp_cyclic")

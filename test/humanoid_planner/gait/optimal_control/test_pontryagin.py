@@ -44,6 +44,7 @@ def automatic(problem: PhaseProblem, x: np.ndarray, w: np.ndarray, u: np.ndarray
     return [tuple(np.array(item).ravel() for item in function(a, b, c)) for a, b, c in zip(x, w, u, strict=True)]
 
 
+@pytest.mark.feature("003-F086")
 @pytest.mark.parametrize("rotors", [False, True])
 @pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp", "bip_dsp_cyclic"])
 def test_adjoint_is_that_of_automatic_differentiation(case, rotors):
@@ -108,6 +109,7 @@ def printed_controls(case: str, w: np.ndarray, q: np.ndarray, W: np.ndarray) -> 
     return np.array(rows) / W
 
 
+@pytest.mark.feature("003-F082")
 @pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp", "bip_dsp_cyclic"])
 def test_interior_controls_are_the_printed_formulas(case):
     problem = oracle_problem(case)
@@ -141,6 +143,7 @@ def variants() -> dict[str, PhaseProblem]:
     }
 
 
+@pytest.mark.feature("003-F093")
 @pytest.mark.parametrize("name", list(variants()))
 def test_jacobian_is_that_of_finite_differences(name):
     problem = variants()[name]
@@ -165,6 +168,7 @@ def test_jacobian_is_that_of_finite_differences(name):
         np.testing.assert_allclose((J[:, :, column] - numeric) / scale, 0.0, atol=2e-5)
 
 
+@pytest.mark.feature("003-F081")
 @pytest.mark.parametrize("name", list(variants()))
 def test_rates_are_hamiltonian(name):
     """H_w = x' and -H_x = w' for the maximised Hamiltonian, constraints that depend on the state included."""
@@ -187,6 +191,7 @@ def test_rates_are_hamiltonian(name):
             np.testing.assert_allclose(rate[:, column], numeric, rtol=1e-5, atol=1e-6 * np.abs(rate).max())
 
 
+@pytest.mark.feature("003-F088")
 def test_controls_do_nothing_antagonistic():
     """Efforts that move nothing stay unused: n_0 W u = 0 for B n_0 = 0 (section 2.29)."""
     for case in ("5bar_A", "rabbit_dsp", "bip_dsp_cyclic"):

@@ -16,6 +16,7 @@ from humanoid_planner.gait.specification.walker import BipWalker
 from humanoid_planner.gait.trajectory.gait_series import gait_series
 
 
+@pytest.mark.feature("003-F104")
 def test_film_has_the_frames_that_its_length_asks_for(rabbit_gait, tmp_path):
     path = tmp_path / "gait.gif"
     count = write_animation(rabbit_gait, path, frames_per_second=10, speed=1.0)
@@ -30,11 +31,13 @@ def test_film_has_the_frames_that_its_length_asks_for(rabbit_gait, tmp_path):
     assert all(np.abs(first - second).max() > 100.0 for first, second in itertools.pairwise(frames))
 
 
+@pytest.mark.feature("003-F104")
 def test_times_of_frames():
     np.testing.assert_allclose(frame_times(1.0, 10.0, 0.5), np.linspace(0.0, 1.0, 21))
     assert len(frame_times(1e-3, 25.0, 1.0)) == 2
 
 
+@pytest.mark.feature("003-F104")
 def test_strip_has_a_picture_for_each_time(bip_gait, tmp_path):
     figure = gait_strip(bip_gait, 7)
     shown = [axes for axes in figure.axes if axes.axison]

@@ -28,6 +28,7 @@ def test_picture_shows_what_it_says(bip_gait):
     assert len(sticks.texts) >= 5
 
 
+@pytest.mark.feature("003-F103")
 def test_picture_shows_the_forces_of_each_foot(bip_gait):
     """Heel, toe, sum and tangential of the foot that bears alone in the second phase; nothing of the other one."""
     found = panels(gait_figure(bip_gait))

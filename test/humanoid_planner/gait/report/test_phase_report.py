@@ -42,6 +42,7 @@ def test_numbers_are_those_of_the_reference(solution):
     assert "friction needed" in text
 
 
+@pytest.mark.feature("003-F102")
 def test_files_hold_every_series(solution, tmp_path):
     write_csv(solution, tmp_path / "phase.csv")
     with (tmp_path / "phase.csv").open() as file:
@@ -65,6 +66,7 @@ def test_files_hold_every_series(solution, tmp_path):
     assert content["report"]["controls"][0]["upper"] is None
 
 
+@pytest.mark.feature("003-F103", "003-F110")
 def test_files_and_picture_hold_the_forces_of_each_foot(solution, tmp_path):
     """Heel and toe carry the robot, 104.81 kg with the foot that stands still: Newton's law on the motion."""
     write_csv(solution, tmp_path / "phase.csv")
@@ -91,6 +93,7 @@ def test_files_and_picture_hold_the_forces_of_each_foot(solution, tmp_path):
     assert len(drawn) == 3
 
 
+@pytest.mark.feature("003-F101")
 def test_closure_is_told_in_millimetres():
     """RABBIT's front tip is 0.116 mm off its place at most: in the report, in its text and in the picture."""
     solution = synthesize_phase(oracle_problem("rabbit_dsp"))

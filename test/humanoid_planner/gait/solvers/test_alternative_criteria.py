@@ -25,6 +25,7 @@ def rotor(bound: float = BOUND) -> PhaseProblem:
     return PhaseProblem(model, EndState(np.zeros(1), np.zeros(1)), EndState(np.ones(1), np.zeros(1)), 1.0)
 
 
+@pytest.mark.feature("003-F067")
 def test_least_energy_of_a_rotor_is_bang_zero_bang():
     """Accelerate as hard as allowed, coast, brake: two times the energy of coasting, J_e = I v² (F-067)."""
     result = solve_criterion(rotor(), Criterion.ENERGY, CriterionOptions(60, 1e-3))
@@ -41,6 +42,7 @@ def test_least_energy_of_a_rotor_is_bang_zero_bang():
     assert math.isinf(result.effort_rate)
 
 
+@pytest.mark.feature("003-F068")
 def test_least_effort_rate_of_a_rotor_is_a_quintic():
     """x(6) = 0 with u' = 0 at both ends: u = I (5 - 30 s² + 20 s³), J_d = gamma² I² 3600 / 30 (F-068)."""
     problem = rotor(100.0)
@@ -51,6 +53,7 @@ def test_least_effort_rate_of_a_rotor_is_a_quintic():
     np.testing.assert_allclose(result.effort_rate, (1e-2 * INERTIA) ** 2 * 3600.0 / 30.0, rtol=1e-3)
 
 
+@pytest.mark.feature("003-F067")
 def test_energy_falls_below_that_of_least_effort():
     """The five-bar linkage moves its load with a tenth of the energy, under controls that jump (section 2.16)."""
     problem = oracle_problem("5bar_A")
@@ -69,6 +72,7 @@ def test_energy_falls_below_that_of_least_effort():
     np.testing.assert_array_equal(result.q[[0, -1]], [problem.start.q, problem.end.q])
 
 
+@pytest.mark.feature("003-F068")
 @pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp", "bip_ssp_cyclic"])
 def test_effort_rate_makes_controls_smoother(case):
     problem = oracle_problem(case)

@@ -73,6 +73,7 @@ class Bratu:
         return y[:1], np.array([[1.0, 0.0]])
 
 
+@pytest.mark.feature("003-F092")
 def test_layer_is_refined_where_it_is():
     problem = Layer(1e-4)
     result = solve_collocation(problem, np.linspace(0.0, 1.0, 11), np.zeros((11, 2)))
@@ -157,6 +158,7 @@ def test_straight_lines_suffice_as_a_guess(case):
     np.testing.assert_allclose(found, ORACLES[case]["w0"], atol=1e-4 * np.abs(ORACLES[case]["w0"]).max())
 
 
+@pytest.mark.feature("003-F089")
 @pytest.mark.parametrize(
     ("case", "dimension"), [("5bar_A", 16), ("rabbit_dsp", 20), ("bip_dsp_cyclic", 28), ("bip_ssp_stop", 24)]
 )
@@ -181,6 +183,7 @@ def test_scipy_finds_the_same():
     np.testing.assert_allclose(theirs.y[0], ours.y[0], atol=1e-6 * np.abs(ours.y).max())
 
 
+@pytest.mark.feature("003-F094")
 def test_shooting_primes_finite_differences():
     """The thesis' pipeline on S1: shooting with a weak penalty, then finite differences with the full one (F-094)."""
     problem = oracle_problem("5bar_A")
@@ -197,6 +200,7 @@ def test_shooting_primes_finite_differences():
     np.testing.assert_allclose(extremal.split(full.y)[1][0], ORACLES["5bar_A"]["w0"], atol=1e-6)
 
 
+@pytest.mark.feature("003-F091")
 def test_shooting_with_one_segment():
     """One segment carries a short phase with a weak penalty from good costates, and no stiff one (section 2.26.1)."""
     problem = oracle_problem("rabbit_dsp")

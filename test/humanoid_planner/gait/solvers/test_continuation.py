@@ -46,6 +46,7 @@ def from_a_line(case: str, schedule: tuple[Stage, ...], masses: list[tuple[float
     )
 
 
+@pytest.mark.feature("003-F095")
 def test_large_transfer_needs_the_path():
     """Five-bar C: a straight line leads nowhere, the thesis' schedule to the reference (F-095, F-096)."""
     problem = oracle_problem("5bar_C")
@@ -60,6 +61,7 @@ def test_large_transfer_needs_the_path():
     np.testing.assert_allclose(w0, ORACLES["5bar_C"]["w0"], atol=1e-6)
 
 
+@pytest.mark.feature("003-F096")
 def test_trunk_mass_comes_last():
     schedule = (
         Stage("closure", (1.0 / 150.0,)),
@@ -81,6 +83,7 @@ def test_trunk_mass_comes_last():
     np.testing.assert_allclose(w0, oracle, atol=1e-4 * np.abs(oracle).max())
 
 
+@pytest.mark.feature("003-F096")
 def test_scaled_trunk_is_the_robot_with_that_trunk():
     problem = with_parameters(oracle_problem("bip_dsp_cyclic"), {"body:trunk": 0.5})
     lighter = BIP.with_trunk_mass(0.5 * BIP.segments["trunk"].mass).double_support(0.5).tree

@@ -22,6 +22,7 @@ def rotor(**joint):
 LINE = np.linspace(0.0, 1.0, 5)[:, None]
 
 
+@pytest.mark.feature("003-F100")
 def test_a_rotor_speeds_up_and_brakes():
     """T = 2 sqrt(angle I / torque), full torque one way, then the other (Bobrow et al. 1983)."""
     timing = time_path(rotor(), LINE)
@@ -38,6 +39,7 @@ def test_a_rate_limit_makes_it_coast():
     assert timing.v.max() <= 2.0 + 1e-6
 
 
+@pytest.mark.feature("003-F100")
 def test_a_pendulum_needs_what_energy_says():
     """Lifted by a torque that is less than its weight's at the horizontal: without speed it gets nowhere."""
     tree = PlanarTree.from_bodies([PlanarBody("rod", None, 0.0, 2.0, 0.5, 0.1)])

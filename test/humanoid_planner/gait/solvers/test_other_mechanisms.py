@@ -5,6 +5,7 @@ import math
 
 import casadi
 import numpy as np
+import pytest
 from fixtures.planar_mechanisms import OBJECT_BETWEEN_ARMS, PEDALLING, SKATE_FEET, bar
 
 from humanoid_planner.gait import synthesize_phase
@@ -41,6 +42,7 @@ def solved(problem):
     return solution
 
 
+@pytest.mark.feature("003-F112", "003-F114")
 def test_two_arms_squeeze_the_object_they_carry():
     """Hands only press on an object, and rub: the criterion finds the least squeeze that carries it (F-112)."""
     free = open_mechanism(OBJECT_BETWEEN_ARMS, ("B",), points={"centre": ("object", 0.15)})
@@ -66,6 +68,7 @@ def test_two_arms_squeeze_the_object_they_carry():
     assert costs["F_n"] > costs["F_B_y"]
 
 
+@pytest.mark.feature("003-F115")
 def test_pedalling_through_a_quarter_turn():
     """Two loops through one crank (F-115)."""
     model = open_mechanism(PEDALLING)
@@ -85,6 +88,7 @@ def test_pedalling_through_a_quarter_turn():
     assert null == 3
 
 
+@pytest.mark.feature("003-F116")
 def test_skate_feet_shift_their_weight():
     """Ankles driven at both ends of the loop; the front skate only presses (F-116)."""
     model = open_mechanism(SKATE_FEET, points={"hip": ("trunk", 0.0)})
@@ -99,6 +103,7 @@ def test_skate_feet_shift_their_weight():
     assert share[-1] > share[0] + 0.2
 
 
+@pytest.mark.feature("003-F117")
 def test_catching_what_moves():
     """The hand ends where the object is, and as fast; the rest of the last state is chosen (F-117, section 2.24)."""
     arm = PlanarMechanism(

@@ -10,6 +10,7 @@ from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.solvers.spline import solve_spline
 
 
+@pytest.mark.feature("003-F099")
 @pytest.mark.parametrize("case", ["5bar_A", "bip_ssp_stop"])
 def test_splines_come_near_from_above(case):
     """Sub-optimal, the less so the more pieces there are (F-099)."""

@@ -36,6 +36,7 @@ def solved(case: str) -> PhaseSolution:
     return SOLVED[case]
 
 
+@pytest.mark.feature("003-F087")
 @pytest.mark.parametrize("case", [*QUICK, *SLOWER])
 def test_reference_solutions(case):
     oracle, solution = ORACLES[case], solved(case)
@@ -65,6 +66,7 @@ def test_status_tells_what_is_not_kept():
     assert "clearance" in dipping.message
 
 
+@pytest.mark.feature("003-F033", "003-F042")
 def test_toe_force_stays_at_its_bound():
     solution = solved("bip_dsp_cyclic")
     asked = BIP.double_support(0.5, min_toe_force=6.0)  # which a model's user asks for by a number
@@ -80,6 +82,7 @@ def test_toe_force_stays_at_its_bound():
     assert free.status is PhaseStatus.CONTACT_VIOLATION
 
 
+@pytest.mark.feature("003-F070", "003-F071")
 def test_torque_bounds_saturate():
     five = oracle_problem("5bar_A")
     bounds = {f"C{i}": (-15.0, 15.0) for i in range(1, 6)}
@@ -102,6 +105,7 @@ def test_cut_force_may_have_a_least_value():
     assert solution.u[:, 5].min() >= 20.0 - 1e-9
 
 
+@pytest.mark.feature("003-F060")
 def test_free_final_velocity_leaves_no_costate():
     five = oracle_problem("5bar_A")
     end = EndState(five.end.q, five.end.v, free_v=five.model.tree.coordinates)
@@ -113,6 +117,7 @@ def test_free_final_velocity_leaves_no_costate():
     np.testing.assert_allclose(solution.costates[-1, 4:], 0.0, atol=1e-6 * np.abs(solution.costates).max())
 
 
+@pytest.mark.feature("003-F085", "003-F090")
 def test_end_with_conditions_of_its_own():
     """Only the load's height and rest are asked for at the end: transversality chooses its place along X."""
     five = oracle_problem("5bar_A")
@@ -145,6 +150,7 @@ def test_end_with_conditions_of_its_own():
 FRICTION = {0.30: 0.035927, 0.25: 0.036265, 0.15: 0.039925}
 
 
+@pytest.mark.feature("003-F084")
 @pytest.mark.parametrize("coefficient", FRICTION)
 def test_friction_cone_is_kept_by_the_maximising_control(coefficient):
     problem = oracle_problem("rabbit_dsp").replace(model=RABBIT.double_support(0.45, friction=coefficient))
@@ -167,6 +173,7 @@ def test_friction_of_a_fifth_costs_less_than_the_reference():
     assert solution.friction_required <= 0.2 * (1.0 + 1e-6)
 
 
+@pytest.mark.feature("003-F106")
 def test_stance_foot_presses_everywhere():
     """The thesis checks heel and toe afterwards; here they are constraints of the maximising control (B3, hard)."""
     problem = oracle_problem("bip_ssp_cyclic")
@@ -209,6 +216,7 @@ def test_closure_may_hold_exactly(case):
     assert solved(case).cost < solution.cost < 1.001 * solved(case).cost
 
 
+@pytest.mark.feature("003-F069")
 def test_free_duration_makes_the_hamiltonian_vanish():
     five = oracle_problem("5bar_A")
     effort = QuadraticEffort(force_weight=0.1, force_scale=1e-2, time_weight=0.05)
@@ -263,6 +271,7 @@ def test_initial_costates_are_the_slope_of_the_cost(case):
         assert slope == pytest.approx(expected, abs=1e-3 * size)
 
 
+@pytest.mark.feature("003-F074", "003-F075")
 def test_swing_foot_steps_over_an_obstacle():
     problem = oracle_problem("rabbit_ssp_5torques")
     hip = problem.model.points["swing_tip"].position(np.stack([problem.start.q, problem.end.q]))[:, 0]
@@ -282,6 +291,7 @@ def test_swing_foot_steps_over_an_obstacle():
     assert tip[above, 1].min() > 0.049
 
 
+@pytest.mark.feature("003-F076")
 def test_the_whole_sole_steps_over_an_obstacle():
     """A bump narrower than the foot is long: heel and toe alone could pass on either side of it (F-075, F-076)."""
     problem = oracle_problem("bip_ssp_cyclic")
@@ -297,6 +307,7 @@ def test_the_whole_sole_steps_over_an_obstacle():
         assert (place[:, 1] - bump.envelope(place[:, 0])).min() > -1.5e-3
 
 
+@pytest.mark.feature("003-F072")
 def test_knee_range_is_kept_to_a_thousandth():
     problem = oracle_problem("rabbit_ssp_5torques")
     model = problem.model
@@ -315,6 +326,7 @@ def test_knee_range_is_kept_to_a_thousandth():
     assert solution.cost > solved("rabbit_ssp_5torques").cost
 
 
+@pytest.mark.feature("003-F073")
 @pytest.mark.parametrize(("joint", "sign"), [("O1", -1.0), ("O5", 1.0)])
 def test_joint_rates_are_kept_by_penalty(joint, sign):
     """A joint at rest at both ends that turns one way between them, and 10 % faster than it may."""
@@ -336,6 +348,7 @@ def test_joint_rates_are_kept_by_penalty(joint, sign):
     assert excess[2] < 0.2 * excess[1]  # exterior penalties leave an excess in inverse proportion to their factor
 
 
+@pytest.mark.feature("003-F064")
 def test_better_weights_spare_a_joint():
     five = oracle_problem("5bar_A")
     spared = synthesize_phase(
@@ -407,6 +420,7 @@ def test_bad_weights():
         MODELS["5bar_A"].with_bounds(C1=(1.0, -1.0))
 
 
+@pytest.mark.feature("003-F065")
 def test_force_weight_decides_how_the_load_is_shared():
     """Section 4.2: a light weight on the cut forces is cheap; a heavy one unloads the rear foot altogether."""
     problem = oracle_problem("rabbit_dsp")
@@ -423,6 +437,7 @@ def test_force_weight_decides_how_the_load_is_shared():
     assert abs(least[1.0]) < 10.0
 
 
+@pytest.mark.feature("003-F079")
 def test_slap_and_closure_penalties_compete():
     problem = oracle_problem("bip_dsp_cyclic")
     soft = solved("bip_dsp_cyclic")
@@ -433,6 +448,7 @@ def test_slap_and_closure_penalties_compete():
     assert 1e3 * hard.closure_gap.max() == pytest.approx(6.3, rel=0.02)
 
 
+@pytest.mark.feature("003-F078", "003-F097")
 def test_closure_gap_falls_with_the_penalty():
     """Residuals fall like 1/r, and factors of 1e4 and 1e6 times gamma are still solved (F-077, F-097)."""
     problem = oracle_problem("5bar_A")
@@ -449,6 +465,7 @@ def test_closure_gap_falls_with_the_penalty():
         assert stiff.cost == pytest.approx(solved("5bar_A").cost, rel=1e-3)
 
 
+@pytest.mark.feature("003-F101")
 def test_a_loop_that_stays_open_is_a_violation():
     """The load's place, told by the planar tree, is off the target by more than the tolerance of 1 mm."""
     problem = oracle_problem("5bar_A").replace(penalties=Penalties(closure=15.0))
@@ -487,6 +504,7 @@ def test_free_transition_costs_no_more_than_a_given_one():
     assert abs(by_angle) < 1e-6 * np.abs(w_q).max()
 
 
+@pytest.mark.feature("003-F024")
 def test_single_support_of_rabbit_with_and_without_a_torque_at_the_stance_tip():
     """Section 4.3: with it the trunk stays upright and it hardly rubs; without it, nothing like the plots."""
     problem = oracle_problem("rabbit_ssp_5torques")

@@ -33,6 +33,7 @@ def rabbits():
     return synthesize_gait(WALKING, cyclic_walk(RABBIT_WALK, 3), RABBIT_SETTINGS)
 
 
+@pytest.mark.feature("003-F055")
 def test_a_phase_that_repeats_is_solved_once(rabbits):
     assert rabbits.converged
     assert len(rabbits.phases) == 6
@@ -41,12 +42,14 @@ def test_a_phase_that_repeats_is_solved_once(rabbits):
     assert rabbits.phases[1].cost == pytest.approx(ORACLES["rabbit_ssp_5torques"]["J_pmp"], rel=1e-4)
 
 
+@pytest.mark.feature("003-F054")
 def test_solved_phases_join(rabbits):  # F-054
     assert len(rabbits.jumps()) == 5
     for jump in rabbits.jumps():
         assert jump.within(1e-8)
 
 
+@pytest.mark.feature("003-F108")
 def test_statements_of_the_thesis_on_rabbit(rabbits):  # sections 4.2 and 4.3
     double, single = rabbits.phases[:2]
     assert double.closure_gap.max() < 2e-4
@@ -118,6 +121,7 @@ def test_on_processes():
     assert gait.phases[0].cost == pytest.approx(ORACLES["rabbit_dsp"]["J_pmp"], rel=1e-4)
 
 
+@pytest.mark.feature("003-F056", "003-F057", "003-F058", "003-F059", "003-F105", "003-F109")
 def test_five_phases_of_bip():  # B1 to B6, section 4.5
     walker = BipWalker(BIP, min_toe_force=6.0)
     gait = synthesize_gait(walker, walk_between_rests(FROM_UPRIGHT, BRAKING))
@@ -145,6 +149,7 @@ def test_five_phases_of_bip():  # B1 to B6, section 4.5
     assert gait.phases[4].forces["stance"].min_normal == pytest.approx(187.0, rel=0.05)
 
 
+@pytest.mark.feature("003-F034", "003-F056", "003-F057", "003-F058", "003-F109")
 def test_five_phases_whose_feet_press_and_hold():
     """From a leaning rest (G-10) all feet press all along, with a friction of 0.3 (T-oracles of 4.5)."""
     walker = BipWalker(BIP, friction=0.3, min_toe_force=6.0)

@@ -13,6 +13,8 @@ from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, Toleranc
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
 from humanoid_planner.gait.solvers.violation import Limit, Violation, ViolationKind, told
 
+pytestmark = pytest.mark.feature("003-F106")
+
 T = np.array([0.0, 0.1, 0.2, 0.3])
 
 

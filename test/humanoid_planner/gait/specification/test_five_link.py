@@ -17,6 +17,7 @@ STEP = RABBIT_WALK.step
 START, END = five_link.double_support_start(RABBIT, STEP), five_link.double_support_end(RABBIT, STEP)
 
 
+@pytest.mark.feature("003-F044")
 def test_table_of_the_specification():  # F-044
     np.testing.assert_allclose(np.rad2deg(START.q), [51.25489, 104.05522, -48.90229, -85.14382, 90.0], atol=6e-6)
     np.testing.assert_allclose(START.v, [-0.75461, -1.94467, 0.35440, -2.75195, 0.0], atol=6e-6)
@@ -63,6 +64,7 @@ def test_rest():
     assert not state.v.any()
 
 
+@pytest.mark.feature("003-F047")
 def test_unreachable():
     with pytest.raises(InputError, match=re.escape("front leg at the start: has to span 0.9")):
         five_link.double_support_start(RABBIT, STEP.replace(step_length=0.8))

@@ -14,6 +14,8 @@ from humanoid_planner.gait.specification.gait_model import load_gait_model
 from humanoid_planner.gait.specification.gait_spec import GaitBounds, GaitSpec
 from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 
+pytestmark = pytest.mark.feature("003-F106")
+
 
 def test_names_files_and_robots(tmp_path):
     bip, rabbit = load_gait_model("bip").with_contacts(0.3).walker, load_gait_model("rabbit").walker

@@ -36,6 +36,7 @@ def rabbits() -> GaitPlan:
     return plan_gait(RabbitWalker(RABBIT), cyclic_walk(RABBIT_WALK, 2))
 
 
+@pytest.mark.feature("003-F052", "003-F053", "003-F054")
 @pytest.mark.parametrize("plan", [five, rabbits])
 def test_nothing_jumps(plan):  # U-14, F-052 to F-054
     for jump in plan().jumps():
@@ -55,6 +56,7 @@ def test_a_jump_is_seen():
     assert not jump.within()
 
 
+@pytest.mark.feature("003-F055")
 def test_cyclic_walk_advances_by_the_step_length():  # F-055
     plan = plan_gait(WALKER, cyclic_walk(CYCLIC, 5), offset=2.0)
     np.testing.assert_allclose(plan.offsets[:, 0], 2.0 + 0.5 * np.array([0, 1, 1, 2, 2, 3, 3, 4, 4, 5]), atol=1e-15)
@@ -69,6 +71,7 @@ def test_cyclic_walk_advances_by_the_step_length():  # F-055
     np.testing.assert_allclose(WALKER.single_from_touch_down(first.start).q, last.end.q, atol=1e-15)
 
 
+@pytest.mark.feature("003-F059")
 def test_five_phases():
     assert five().duration == pytest.approx(1.806, abs=1e-12)  # B6
     np.testing.assert_allclose(five().starts, [0.0, 0.45, 0.62, 1.12, 1.306], atol=1e-12)
@@ -116,6 +119,7 @@ def test_ends_are_held_against_ranges_and_rates():
     assert any("rear_ankle turns at" in message and "its limit is 6" in message for message in messages)
 
 
+@pytest.mark.feature("003-F062", "003-F105")
 def test_arithmetic_of_the_thesis():  # section 4.5
     totals = five().totals([81.9, 96.3, 109.5, 112.1, 105.1])
     assert totals.energy == pytest.approx(504.9, abs=1e-9)

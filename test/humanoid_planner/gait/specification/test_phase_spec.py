@@ -25,6 +25,7 @@ WALKER = BipWalker(BIP)
 STEP = CYCLIC.step
 
 
+@pytest.mark.feature("003-F043")
 def test_the_five_phases_are_those_of_the_reference_solutions():  # F-043, F-056 to F-059
     specs = walk_between_rests(FROM_UPRIGHT, BRAKING)
     assert [spec.kind.label for spec in specs] == [

@@ -19,6 +19,7 @@ BRAKED = seven_link.double_support_end(BIP, BRAKING.step)
 DOUBLE, SINGLE = MODELS["bip_dsp_cyclic"], MODELS["bip_ssp_cyclic"]
 
 
+@pytest.mark.feature("003-F045")
 def test_table_of_the_specification():  # F-045
     np.testing.assert_allclose(np.rad2deg(START.q), [147.865, 54.81, 90.99, -49.60, -92.30, -131.602, 90.0], atol=6e-3)
     np.testing.assert_allclose(START.v, [0.0, -0.8797, -1.1105, 0.0677, -1.4473, -1.4473, 0.0], atol=6e-5)
@@ -44,6 +45,7 @@ def test_table_of_the_specification():  # F-045
     np.testing.assert_allclose(last.phase_variables(SINGLE)[6:], START.phase_variables(DOUBLE)[8:], atol=1e-12)
 
 
+@pytest.mark.feature("003-F043")
 def test_ends_of_the_reference_solutions():
     rest = seven_link.rest(BIP, RestData())
     for state, case, end in [
@@ -67,6 +69,7 @@ def test_closed_in_place_and_rate(state):  # U-13
     np.testing.assert_allclose(DOUBLE.closure_jacobian(state.q) @ state.v, 0.0, atol=1e-12)
 
 
+@pytest.mark.feature("003-F049", "003-F050", "003-F051")
 def test_b0():
     knees = DOUBLE.joint_angles(START.q)[[1, 4]]
     assert knees[0] > 0 > knees[1]  # both bent forward
@@ -100,6 +103,7 @@ def test_a_sole_that_lands_level_stands_at_once():
     np.testing.assert_allclose(DOUBLE.points["hip"].jacobian(state.q) @ state.v, [speed.real, speed.imag], atol=1e-14)
 
 
+@pytest.mark.feature("003-F048")
 def test_rates_are_those_of_the_pseudo_inverse():  # F-048
     for state, speed, given in [
         (START, STEP.initial_hip_velocity, {0: 0.0, 6: 0.0}),
@@ -123,12 +127,14 @@ def test_rear_heel_rises_with_the_pivot():
     assert (heel.jacobian(END.q) @ END.v)[1] > 0.0
 
 
+@pytest.mark.feature("003-F041")
 def test_rear_heel_is_off_the_ground_throughout_double_support():  # F-041
     heights = DOUBLE.points["rear_heel"].position(samples("bip_dsp_cyclic")[0])[:, 1]
     assert heights[0] == pytest.approx(0.0, abs=1e-12)
     assert (heights[1:] > 0.0).all()
 
 
+@pytest.mark.feature("003-F046")
 def test_knees_bend_forward_in_all_reachable_samples():  # F-046
     rng = np.random.default_rng(1)
     reached, refused = 0, []
@@ -157,6 +163,7 @@ def test_knees_bend_forward_in_all_reachable_samples():  # F-046
     assert all("has to span" in message for message in refused)
 
 
+@pytest.mark.feature("003-F053")
 def test_transition_and_its_inverse():
     again = seven_link.double_from_single(BIP, seven_link.single_from_touch_down(BIP, START))
     np.testing.assert_allclose(again.q, START.q, atol=1e-15)

@@ -12,6 +12,7 @@ from humanoid_model.resources import find_resource
 from humanoid_planner.gait.specification.step_data import RestData, StepData, WalkData, load_walk
 
 
+@pytest.mark.feature("003-F062")
 def test_shipped_steps():
     walk = load_walk("bip_cyclic")
     assert math.degrees(walk.step.initial_sole_angle) == pytest.approx(11.0)

@@ -120,6 +120,7 @@ def rear_foot(trajectory, phase):
     return sum(kind == "single_support" for kind in trajectory.kinds[: phase + 1]) % 2
 
 
+@pytest.mark.feature("003-F111")
 @pytest.mark.parametrize("name", ["rabbit", "bip_planar", "projected"])
 @pytest.mark.parametrize("first", ["rear_leg", "front_leg"])
 def test_torques_are_pinocchios(gaits, name, first):
@@ -154,6 +155,7 @@ def check_inverse_dynamics(trajectory, robot, exchanged):
         np.testing.assert_allclose(efforts, expected, atol=1e-6 * np.abs(expected).max())
 
 
+@pytest.mark.feature("003-F111")
 @pytest.mark.parametrize("name", ALL)
 def test_transitions_are_continuous_and_told_from_both_sides(gaits, name):
     gait, target = gaits[name]

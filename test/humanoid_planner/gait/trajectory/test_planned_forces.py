@@ -12,6 +12,8 @@ import pytest
 from humanoid_planner.gait.trajectory.contact_schedule import ContactInterval
 from humanoid_planner.gait.trajectory.planned_forces import planned_forces
 
+pytestmark = pytest.mark.feature("003-F106")
+
 
 def trajectory(normal: tuple[float, float], tangential: float, part: str = "sole") -> Any:
     """One foot at one time, its heel at 0 and its toe at 0.2 m; the other one is in the air."""

@@ -37,6 +37,7 @@ def model() -> CollisionModel:
     return CollisionModel(HRP2, load_scene("stairs"))
 
 
+@pytest.mark.feature("001-F075")
 def test_what_contacts_hold_may_touch(model: CollisionModel) -> None:
     """F075: the sole's link against the step it stands on, and nothing else, leaves the pairs."""
     scene = load_scene("stairs")
@@ -48,6 +49,7 @@ def test_what_contacts_hold_may_touch(model: CollisionModel) -> None:
     assert set(free.labels) - set(held.labels) == {"collision LLEG_LINK5 step_1"}
 
 
+@pytest.mark.feature("001-F077")
 def test_neighbours_along_the_robot_have_no_pair(model: CollisionModel) -> None:
     """F077: joint limits keep them apart."""
     description = HRP2.description
@@ -56,6 +58,7 @@ def test_neighbours_along_the_robot_have_no_pair(model: CollisionModel) -> None:
         assert frozenset((model.volumes[a].owner, model.volumes[b].owner)) not in neighbours
 
 
+@pytest.mark.feature("001-F121")
 def test_radii_are_those_that_were_asked_for() -> None:
     """F121: of the robot's volumes and of the scene's."""
     robot = load_robot(
@@ -78,6 +81,7 @@ def test_compound_joints_take_their_pairs_over(model: CollisionModel) -> None:
         assert frozenset((model.volumes[a].owner, model.volumes[b].owner)) not in limited
 
 
+@pytest.mark.feature("001-F044")
 def test_margins_of_certain_pairs(model: CollisionModel) -> None:
     task = model.task(Stance(feet()), margin=0.02, rules=[MarginRule("RARM_*", "step_*", -0.01)])
     assert task is not None
@@ -86,6 +90,7 @@ def test_margins_of_certain_pairs(model: CollisionModel) -> None:
     assert margins["collision LARM_LINK3 step_1"] == 0.02
 
 
+@pytest.mark.feature("001-F044")
 def test_the_users_margins_count_beside_a_contact_too(model: CollisionModel) -> None:
     step = next(surface for surface in load_scene("stairs").surfaces if surface.name == "step_1")
     held = Stance((Contact(HRP2.contacts["left_sole"], step, 0.0, 0.0, 0.0),))
@@ -94,6 +99,7 @@ def test_the_users_margins_count_beside_a_contact_too(model: CollisionModel) -> 
     assert dict(zip(task.labels, task.lower, strict=True))["collision LLEG_LINK3 step_1"] == 0.03
 
 
+@pytest.mark.feature("001-F041", "001-F076")
 def test_links_around_a_compound_joint_that_collide_by_coals_word_are_a_violation(model: CollisionModel) -> None:
     """F041, F076: a centimetre deeper in each other than in any of the robot's own postures, which count as free."""
     problem = PostureProblem(
@@ -130,6 +136,7 @@ def test_links_around_a_compound_joint_that_collide_by_coals_word_are_a_violatio
     assert colliding > 20
 
 
+@pytest.mark.feature("001-F041", "001-F076")
 def test_derivatives_of_compound_limits(model: CollisionModel) -> None:
     problem = PostureProblem(HRP2, Stance(feet()), PostureRequirements(stability="none"), start=HALF_SITTING)
     task = model.compound_task(problem.kinematics)
@@ -171,6 +178,7 @@ def test_pairs_are_found_again_on_disk(model: CollisionModel, tmp_path: Path) ->
     save_pairs(unwritable, model.self_pairs, model.limits)
 
 
+@pytest.mark.feature("001-F131")
 def test_derivatives_of_distances(model: CollisionModel) -> None:
     """F131: of links from each other, both of which move, and from the scene."""
     problem = PostureProblem(
@@ -257,6 +265,7 @@ def test_a_margin_that_is_asked_for_counts_beside_a_contact(model: CollisionMode
     assert isinstance(task.distances.volumes[task.distances.pairs[row][1]].volume, SphereTorusVolume)
 
 
+@pytest.mark.feature("001-F075")
 def test_a_contact_is_leave_to_touch_what_lies_under_its_surface() -> None:
     """A hand on a table's top may not reach into a box on it that belongs to the table."""
     parts = {
@@ -279,6 +288,7 @@ def test_a_contact_is_leave_to_touch_what_lies_under_its_surface() -> None:
     assert hand == {"collision RARM_LINK6 table/box"}
 
 
+@pytest.mark.feature("001-F044")
 @pytest.mark.parametrize("margin", [0.0, 0.5])
 def test_a_margin_larger_than_usual_asks_no_more_than_it_says(model: CollisionModel, margin: float) -> None:
     """What is violated is what the distances say, however far the bodies are."""
@@ -299,6 +309,7 @@ def test_a_margin_larger_than_usual_asks_no_more_than_it_says(model: CollisionMo
     assert near > 50 if margin else near == 0
 
 
+@pytest.mark.feature("001-F044")
 def test_own_postures_leave_their_margin(tmp_path: Path) -> None:
     """Two arms of four joints whose tips are 10 mm apart in the posture of the file, less than volumes add."""
     links, joints = ['<link name="trunk"/>'], []
@@ -369,6 +380,7 @@ SLIDES = """<robot name="slides">
   <limit lower="-0.5" upper="0.5" effort="9" velocity="1"/></joint></robot>"""
 
 
+@pytest.mark.feature("001-F042")
 def test_what_no_distance_keeps_apart_is_looked_at_where_a_search_ends(tmp_path: Path) -> None:
     """Volumes that are in each other at rest, two joints apart, are left to none: the shapes themselves aren't."""
     (tmp_path / "slides.urdf").write_text(SLIDES, encoding="utf-8")

@@ -71,6 +71,7 @@ def test_derivatives_by_finite_differences(robot: Robot) -> None:
     assert np.abs(J).max() > 0.1
 
 
+@pytest.mark.feature("001-F094")
 def test_the_robot_gives_way_to_a_ball_that_it_looks_at(robot: Robot) -> None:
     """Section 9.1: the ball comes towards the waist; left to itself the robot lets it come nearer than it may."""
     kinematics = RobotKinematics(robot)

@@ -16,6 +16,7 @@ def dense(path: GuidePath, count: int = 4001) -> np.ndarray:
     return np.concatenate([[piece.position(s) for s in np.linspace(0, 1, count)] for piece in path._pieces])
 
 
+@pytest.mark.feature("001-F188")
 def test_a_straight_guide() -> None:
     path = GuidePath([[0.0, 0, 1], [2, 0, 3]], [0, 1])
     assert path.length == pytest.approx(2.0)  # the root's part only
@@ -29,6 +30,7 @@ def test_a_straight_guide() -> None:
         assert_allclose(end.gradient, 0.0)
 
 
+@pytest.mark.feature("001-F189")
 def test_corners_are_rounded_within_the_deviation() -> None:
     """The curve passes a corner at 3/8 tau sin(angle / 2) and has continuous velocity and curvature."""
     for deviation in (0.01, 0.05):
@@ -85,6 +87,7 @@ def test_derivatives_of_the_nearest_point() -> None:
             assert near.rate * near.gradient[axis] == pytest.approx(grown, abs=1e-4)
 
 
+@pytest.mark.feature("001-F189")
 def test_length_grows_smoothly_past_a_corner() -> None:
     """On a line beside the guide the length's derivative has no jump, which arcs of circles would give it."""
     path = GuidePath([[0.0, 0], [1, 0], [1, 1]], [0, 1], 0.2)

@@ -12,6 +12,8 @@ from humanoid_planner.posture.motion.near_guide import RADIAN, NearGuide
 from humanoid_planner.posture.problem.force_model import ForceModel
 from humanoid_planner.posture.problem.state import PostureState
 
+pytestmark = pytest.mark.feature("001-F049")
+
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:
@@ -34,6 +36,7 @@ def state_of(robot: Robot) -> PostureState:
     return PostureState(kinematics, ForceModel(kinematics, (), (), np.array([0, 0, -9.81])))
 
 
+@pytest.mark.feature("001-F188")
 def test_on_the_guide_only_progress_counts(robot: Robot) -> None:
     state = state_of(robot)
     postures = key_postures(robot)
@@ -50,6 +53,7 @@ def test_on_the_guide_only_progress_counts(robot: Robot) -> None:
         assert guide.value(state) == pytest.approx(-0.35 * np.linalg.norm(ahead), rel=1e-6)
 
 
+@pytest.mark.feature("001-F190")
 def test_formulas(robot: Robot) -> None:
     """(6.7) and (6.8) beside a straight guide, where the nearest point is known."""
     state = state_of(robot)
@@ -70,6 +74,7 @@ def test_formulas(robot: Robot) -> None:
         assert mixed.value(state) == pytest.approx(expected - 0.3 * length)
 
 
+@pytest.mark.feature("001-F190")
 @pytest.mark.parametrize("switch", [None, 0.2, 5.0])
 def test_gradient_by_finite_differences(robot: Robot, switch: float | None) -> None:
     state = state_of(robot)

@@ -55,6 +55,7 @@ def gaze_error(robot: Robot, q: np.ndarray, ball: np.ndarray) -> tuple[float, fl
     return float(np.arctan2(np.linalg.norm(np.cross(axis, sight)), axis @ sight)), float(np.linalg.norm(sight))
 
 
+@pytest.mark.feature("001-F094", "001-F095", "001-F206", "001-F256")
 def test_a_ball_is_followed(robot: Robot, stance: Stance) -> None:
     """X03 and F095: 100 steps, at least 99 solved, the gaze within 1e-3 rad, feet and distance kept."""
     path = ball_path()
@@ -80,6 +81,7 @@ def test_a_ball_is_followed(robot: Robot, stance: Stance) -> None:
     assert warm / 100 < cold / 10
 
 
+@pytest.mark.feature("001-F094")
 def test_the_blend_smoothes_the_motion(robot: Robot, stance: Stance) -> None:
     """The less the reference weighs, the less the posture moves from one step to the next, and the farther it gets."""
     path = ball_path(40)[:10]

@@ -11,9 +11,12 @@ from humanoid_planner.posture.motion.reactive_blend import ReactiveBlend
 from humanoid_planner.posture.problem.force_model import ForceModel
 from humanoid_planner.posture.problem.state import PostureState
 
+pytestmark = pytest.mark.feature("001-F049")
+
 ROBOT = load_robot("hrp2")
 
 
+@pytest.mark.feature("001-F094")
 def test_formula_and_derivatives() -> None:
     """(3.92), with the base among the n + 6 variables."""
     kinematics = RobotKinematics(ROBOT)

@@ -47,6 +47,7 @@ def test_definition(degree: int) -> None:
     assert_allclose(B[[0, -1]], np.eye(basis.count)[[0, -1]], atol=1e-14)
 
 
+@pytest.mark.feature("001-F091")
 @pytest.mark.parametrize("degree", [3, 5])
 @pytest.mark.parametrize("derivative", [1, 2, 3])
 def test_derivatives(degree: int, derivative: int) -> None:
@@ -58,6 +59,7 @@ def test_derivatives(degree: int, derivative: int) -> None:
     assert not basis.matrix(t, degree + 1).any()
 
 
+@pytest.mark.feature("001-F091")
 @pytest.mark.parametrize("degree", [3, 5])
 def test_class_of_continuity(degree: int) -> None:
     """Derivatives up to degree - 1 have no jump at the knots inside; the next one has."""

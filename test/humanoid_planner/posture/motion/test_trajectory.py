@@ -112,6 +112,7 @@ def test_smoothness_is_the_integral_of_squared_accelerations() -> None:
     assert_allclose(path.program.objective(x), 3.0 * scipy.integrate.trapezoid(squares, instants), rtol=1e-5)
 
 
+@pytest.mark.feature("001-F089")
 def test_step_holds_between_the_instants(step: TrajectoryProblem, solved: TrajectoryResult) -> None:
     """X06: on grids five times finer inequalities hold, and equalities within their tolerance."""
     violations = step.violations(solved.x, refinement=5)
@@ -131,6 +132,7 @@ def _corners(q: np.ndarray, name: str) -> np.ndarray:
     return np.array([placement.act(vertex) for vertex in location.vertices_link])
 
 
+@pytest.mark.feature("001-F090")
 def test_tasks_depend_on_time(solved: TrajectoryResult) -> None:
     """F090: on the ground at first, above the clearance in mid-step, a step farther at the end; by Pinocchio."""
     data = BIPED.model.createData()
@@ -147,6 +149,7 @@ def test_tasks_depend_on_time(solved: TrajectoryResult) -> None:
         assert HEEL + RESERVE - 1e-6 <= centre <= TOE - RESERVE + 1e-6
 
 
+@pytest.mark.feature("001-F090")
 def test_each_instant_has_bounds_of_its_own(step: TrajectoryProblem) -> None:
     """F090: the clearance of both corners of the stepping foot rises and falls with time, and keeps its reserve."""
     grid = step.grids[-1]
@@ -156,6 +159,7 @@ def test_each_instant_has_bounds_of_its_own(step: TrajectoryProblem) -> None:
     assert np.ptp(expected) > 0.03
 
 
+@pytest.mark.feature("001-F091")
 @pytest.mark.parametrize("degree", [3, 5])
 def test_a_path_is_of_the_degree_and_the_interval_that_were_asked_for(degree: int) -> None:
     """F091: on [1, 3] a cubic has no fourth derivative, a quintic has one."""
@@ -171,6 +175,7 @@ def test_a_path_is_of_the_degree_and_the_interval_that_were_asked_for(degree: in
         trajectory.posture(0.5)
 
 
+@pytest.mark.feature("001-F089")
 @pytest.mark.parametrize("at_rest", [True, False])
 def test_ends_are_at_rest_only_when_asked_for(at_rest: bool) -> None:
     path = planar_step(at_rest=at_rest)
@@ -204,6 +209,7 @@ def test_without_reserve_the_step_fails_between_the_instants(step: TrajectoryPro
     assert worst > 1e-6
 
 
+@pytest.mark.feature("001-F092")
 def test_solvers_agree(step: TrajectoryProblem, solved: TrajectoryResult) -> None:
     """F092: from the ordinary start, a third of a metre away, the SQP comes to the interior-point method's path."""
     other = step.solve(solver="sqp", options=OPTIONS)

@@ -23,6 +23,8 @@ from humanoid_planner.posture.observation.voxel_model import VoxelModel, VoxelSt
 from humanoid_planner.posture.problem.force_model import ForceModel
 from humanoid_planner.posture.problem.state import PostureState
 
+pytestmark = pytest.mark.feature("001-F049")
+
 GROUND = Surface("ground", "world", pin.SE3.Identity())
 CENTRE = np.array([0.9, 0.0, 1.0])
 # A torso with a head and an arm that sticks out to one side, away from the first view.
@@ -79,6 +81,7 @@ def test_gradient_by_finite_differences(robot: Robot) -> None:
     assert np.count_nonzero(np.abs(gradient) > 1e-6) >= 10
 
 
+@pytest.mark.feature("001-F097", "001-F257")
 def test_more_of_the_unknown_is_seen(robot: Robot, view: NextBestView) -> None:
     """X05."""
     model = seen_once()
@@ -92,6 +95,7 @@ def test_more_of_the_unknown_is_seen(robot: Robot, view: NextBestView) -> None:
     assert gained > 0.3 * model.count(VoxelState.UNKNOWN)
 
 
+@pytest.mark.feature("001-F097")
 def test_the_best_of_several_views_is_taken(robot: Robot, view: NextBestView) -> None:
     """Of the two first, the second one leads to more of the unknown, although its start shows less."""
     alone = next_best_view(robot, FEET, CAMERA, seen_once(), ViewSearch(tries=1))

@@ -72,6 +72,7 @@ def check(robot: Robot, feet: PairedFeet, result: PostureResult, target: np.ndar
     assert feet.polygon.contains(G[:2], tolerance=1e-4)
 
 
+@pytest.mark.feature("001-F096", "001-F257")
 @pytest.mark.parametrize("turned", ["around", "down"])
 def test_angles_from_0_to_70_degrees(robot: Robot, feet: PairedFeet, turned: str) -> None:
     """X04, both ways to read the angle of Fig. 3.12: around the object, and from above it."""
@@ -85,6 +86,7 @@ def test_angles_from_0_to_70_degrees(robot: Robot, feet: PairedFeet, turned: str
     assert np.linalg.norm(np.diff(steps, axis=0), axis=1).min() > 1e-3  # the feet do move
 
 
+@pytest.mark.feature("001-F049")
 def test_criterion_brings_the_centre_of_mass_to_the_middle(robot: Robot, feet: PairedFeet) -> None:
     (result,) = observation_postures(
         robot, GROUND, feet, EYE, [View([1.0, 0.3, 1.1], direction(20, 10), DISTANCE)], stability_margin=0.02
@@ -95,6 +97,7 @@ def test_criterion_brings_the_centre_of_mass_to_the_middle(robot: Robot, feet: P
     assert np.linalg.norm(G - feet.polygon.largest_circle()[0]) < 0.02
 
 
+@pytest.mark.feature("001-F096")
 def test_the_robot_steps_back_from_what_is_too_near(robot: Robot, feet: PairedFeet) -> None:
     """An object right before the head: at the distance asked for, and not farther than that without need."""
     target = np.array([0.3, 0.0, 1.35])
@@ -163,6 +166,7 @@ def test_polygon_moves_with_the_feet(robot: Robot, feet: PairedFeet) -> None:
     assert -values[0].max() == pytest.approx(feet.polygon.margin(G[:2]))
 
 
+@pytest.mark.feature("001-F096")
 def test_bad_input_is_refused(robot: Robot, feet: PairedFeet) -> None:
     q = robot.postures["half_sitting"]
     with pytest.raises(InputError, match="there is no contact location 'sole'"):

@@ -11,6 +11,8 @@ from humanoid_planner.posture.observation.pinhole_camera import PinholeCamera, l
 from humanoid_planner.posture.observation.unknown_area import SmoothUnknownArea, unknown_area
 from humanoid_planner.posture.observation.voxel_model import VoxelModel, VoxelState
 
+pytestmark = pytest.mark.feature("001-F097")
+
 CENTRE = np.array([0.3, 0.1, 0.9])
 CAMERA = PinholeCamera.with_field_of_view(80, 60, np.deg2rad(40))
 BALLS = [(CENTRE, 0.08), (CENTRE + np.array([0.0, 0.1, 0.05]), 0.05)]

@@ -59,6 +59,7 @@ def test_one_view_empties_what_is_in_front_and_beside_and_nothing_behind() -> No
     assert np.abs(surface - 0.1).max() < 0.5 * np.sqrt(3) * 0.01 + 1e-9
 
 
+@pytest.mark.feature("001-F098")
 def test_the_surface_is_where_it_was_seen_off_the_middle_of_the_image() -> None:
     """Depths count along the optical axis, not along the rays."""
     model = VoxelModel(CENTRE - 0.15, CENTRE + 0.15, 0.01)
@@ -83,6 +84,7 @@ def hull_test(points: np.ndarray, balls: list[tuple[np.ndarray, float]], places:
     return inside
 
 
+@pytest.mark.feature("001-F098")
 @pytest.mark.parametrize("size", [0.02, 0.01])
 def test_a_concave_object_converges_to_its_visual_hull(size: float) -> None:
     """Silhouettes alone (surfaces infinitely far): what remains is the visual hull, but for a layer of voxels."""

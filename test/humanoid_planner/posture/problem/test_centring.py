@@ -20,6 +20,7 @@ def contacts_of(stance: Stance) -> PostureProblem:
     return PostureProblem(HRP2, stance, PostureRequirements(stability="none"), start=HALF_SITTING)
 
 
+@pytest.mark.feature("001-F053")
 @pytest.mark.parametrize("make", [centre_in_polygon, centre_in_wrenches])
 def test_the_centre_of_mass_goes_over_the_middle_of_a_foot(make) -> None:
     """The largest circles of a rectangle lie along its middle line."""
@@ -40,6 +41,7 @@ def test_on_flat_ground_with_friction_both_agree() -> None:
     assert abs(polygon.target[0] - wrenches.target[0]) < 3e-3
 
 
+@pytest.mark.feature("001-F053")
 def test_a_hand_on_a_wall_moves_the_middle_of_the_wrenches_alone() -> None:
     """K6 against K5: where the centre of mass is held, sampled by the exact cones, and the room around the middles."""
     stance = feet_and_hand()

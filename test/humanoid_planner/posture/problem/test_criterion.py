@@ -45,6 +45,7 @@ def problem() -> PostureProblem:
     return PostureProblem(HRP2, feet_and_hand(), PostureRequirements(stability="forces"), start=HALF_SITTING)
 
 
+@pytest.mark.feature("001-F048", "001-F049", "001-F050", "001-F055")
 @pytest.mark.parametrize("name", criteria())
 def test_gradient_agrees_with_finite_differences(name: str, problem: PostureProblem) -> None:
     criterion, state = criteria()[name], problem.state
@@ -81,6 +82,7 @@ def test_approximate_hessians_are_positive_semidefinite(name: str, problem: Post
     assert np.linalg.eigvalsh(H).min() > -1e-9 * np.abs(H).max()
 
 
+@pytest.mark.feature("001-F051")
 def test_half_way_reference_is_formula_4_11(problem: PostureProblem) -> None:
     state = problem.state
     state.set(problem.start(HALF_SITTING))
@@ -90,6 +92,7 @@ def test_half_way_reference_is_formula_4_11(problem: PostureProblem) -> None:
     assert criteria()["K2"].value(state) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.feature("001-F050")
 def test_weights_are_those_of_the_user(problem: PostureProblem) -> None:
     state = problem.state
     state.set(problem.start(HALF_SITTING) + 0.1)
@@ -98,6 +101,7 @@ def test_weights_are_those_of_the_user(problem: PostureProblem) -> None:
     assert criteria()["K1 weighted"].value(state) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.feature("001-F049")
 def test_the_centre_of_mass_is_measured_from_its_target(problem: PostureProblem) -> None:
     state = problem.state
     x = problem.start(HALF_SITTING)
@@ -107,6 +111,7 @@ def test_the_centre_of_mass_is_measured_from_its_target(problem: PostureProblem)
     assert criteria()["K5"].value(state) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.feature("001-F054")
 def test_torques_count_by_their_limits(problem: PostureProblem) -> None:
     """K7: a wrist at its limit counts as much as a knee at its own."""
     state = problem.state
@@ -115,6 +120,7 @@ def test_torques_count_by_their_limits(problem: PostureProblem) -> None:
     assert criteria()["K7"].value(state) == pytest.approx(float(shares @ shares), rel=1e-12)
 
 
+@pytest.mark.feature("001-F049")
 def test_a_steep_base_is_measured_from_the_same_orientation_as_the_variables() -> None:
     """Lying on the back, the base's angles count from there; a sum hands that on to its terms."""
     turned = pin.SE3(pin.utils.rotate("y", -np.pi / 2), np.array([0.0, 0.0, 0.2]))
@@ -130,6 +136,7 @@ def test_a_steep_base_is_measured_from_the_same_orientation_as_the_variables() -
         assert criterion.value(problem.state) == pytest.approx(0.0, abs=1e-20)
 
 
+@pytest.mark.feature("001-F050")
 def test_the_base_counts_only_when_asked_for(problem: PostureProblem) -> None:
     state = problem.state
     x = problem.start(HALF_SITTING)

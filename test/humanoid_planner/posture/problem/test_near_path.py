@@ -15,6 +15,8 @@ from humanoid_planner.posture.problem.force_model import ForceModel
 from humanoid_planner.posture.problem.near_path import NearPath
 from humanoid_planner.posture.problem.state import PostureState
 
+pytestmark = pytest.mark.feature("001-F049")
+
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
@@ -35,6 +37,7 @@ def state_at(kinematics: RobotKinematics, x: np.ndarray) -> PostureState:
     return state
 
 
+@pytest.mark.feature("001-F052")
 @pytest.mark.parametrize("seed", range(5))
 def test_the_distance_is_that_to_the_nearest_sample(kinematics: RobotKinematics, path: NearPath, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -49,6 +52,7 @@ def test_the_distance_is_that_to_the_nearest_sample(kinematics: RobotKinematics,
         assert path.value(state_at(kinematics, x)) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.feature("001-F052")
 @pytest.mark.parametrize("share", [-0.2, 0.3, 0.7])
 def test_derivatives(kinematics: RobotKinematics, path: NearPath, share: float) -> None:
     """Within a segment (0.3, 0.7) and before the path's start (-0.2)."""

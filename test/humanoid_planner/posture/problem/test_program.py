@@ -32,6 +32,7 @@ def problem() -> PostureProblem:
     )
 
 
+@pytest.mark.feature("001-F069")
 def test_rows_are_sorted_as_the_thesis_solver_wants_them(problem: PostureProblem) -> None:
     """F069: nonlinear inequalities, nonlinear equalities, linear inequalities, linear equalities."""
     program = problem.program
@@ -81,6 +82,7 @@ def test_objective_weighs_forces_a_little(problem: PostureProblem) -> None:
     np.testing.assert_allclose(np.diag(H)[state.first_force :], 2 * FORCE_WEIGHT)
 
 
+@pytest.mark.feature("001-F040")
 def test_a_joint_margin_keeps_joints_from_both_limits() -> None:
     """F040: what the URDF says, less the margin; nothing bounds the base's place."""
     program = PostureProblem(HRP2, Stance(feet()), PostureRequirements(joint_margin=0.05, stability="none")).program
@@ -97,6 +99,7 @@ def test_a_joint_margin_keeps_joints_from_both_limits() -> None:
     ).success
 
 
+@pytest.mark.feature("001-F041")
 def test_general_limits_of_a_compound_joint() -> None:
     """F041: b(q) <= 0, here a cone that the upper arm has to stay in, seen from the chest."""
     chest, arm = KINEMATICS.body_of("CHEST_LINK1")[0], KINEMATICS.body_of("RARM_LINK2")[0]

@@ -36,6 +36,7 @@ def fulfilled(task: ContactTask, problem: PostureProblem, tolerance: float = 1e-
     return bool((value >= task.lower - tolerance).all() and (value <= task.upper + tolerance).all())
 
 
+@pytest.mark.feature("001-F006", "001-F068", "001-F071")
 @pytest.mark.parametrize(
     ("location", "kind", "equalities", "inequalities"),
     [
@@ -89,6 +90,7 @@ def thesis_constraints(problem: PostureProblem, contact: Contact) -> tuple[np.nd
     return np.array(equal), np.array([-d_P @ d_E, -b_P @ b_E])
 
 
+@pytest.mark.feature("001-F070")
 @pytest.mark.parametrize("turn", [("x", 0.0), ("x", 0.01), ("y", -0.02), ("z", 0.03), ("x", 1.0), ("z", 2.5)])
 def test_fixed_contact_holds_where_the_thesis_eight_constraints_do(turn: tuple[str, float]) -> None:
     contact = where_it_is("left_sole")
@@ -101,6 +103,7 @@ def test_fixed_contact_holds_where_the_thesis_eight_constraints_do(turn: tuple[s
     np.testing.assert_allclose(rotation, turn[1] * np.eye(3)["xyz".index(turn[0])], atol=1e-9)
 
 
+@pytest.mark.feature("001-F070")
 def test_a_contact_is_turned_by_its_angle() -> None:
     """Moved along a surface and turned about its normal, the robot holds the contact moved and turned as much."""
     contact = where_it_is("left_sole")
@@ -112,6 +115,7 @@ def test_a_contact_is_turned_by_its_angle() -> None:
     assert fulfilled(task, problem)
 
 
+@pytest.mark.feature("001-F070")
 @pytest.mark.parametrize("axis", ["x", "y", "z"])
 def test_a_foot_turned_upside_down_or_back_to_front_is_refused_and_pulled_back(axis: str) -> None:
     """Half a turn leaves the thesis' orthogonalities fulfilled, and only (3.34) and (3.35) refuse it."""
@@ -141,6 +145,7 @@ def about(point: np.ndarray, axis: str, angle: float) -> pin.SE3:
     return pin.SE3(np.eye(3), point) * turn * pin.SE3(np.eye(3), -point)
 
 
+@pytest.mark.feature("001-F072")
 def test_relaxed_contact_tilts_up_to_its_tolerance() -> None:
     contact = where_it_is("left_sole", kind=ContactKind.RELAXED, tolerance=0.1)
     task, problem = task_of(contact)
@@ -152,6 +157,7 @@ def test_relaxed_contact_tilts_up_to_its_tolerance() -> None:
     assert not fulfilled(task, problem)
 
 
+@pytest.mark.feature("001-F071")
 def test_sliding_contact_slides_within_its_polygon_only() -> None:
     square = np.array([[-0.3, -0.3], [0.3, -0.3], [0.3, 0.3], [-0.3, 0.3]])
     surface = Surface("patch", "world", pin.SE3.Identity(), square)
@@ -165,6 +171,7 @@ def test_sliding_contact_slides_within_its_polygon_only() -> None:
     assert not fulfilled(task, problem)
 
 
+@pytest.mark.feature("001-F073")
 def test_pre_contact_is_near_but_not_below_the_surface() -> None:
     task, problem = task_of(where_it_is("left_sole", kind=ContactKind.PRE_CONTACT, distance=0.02))
     for height, holds in ((0.0, True), (0.019, True), (0.021, False), (-0.001, False)):
@@ -172,6 +179,7 @@ def test_pre_contact_is_near_but_not_below_the_surface() -> None:
         assert fulfilled(task, problem) == holds
 
 
+@pytest.mark.feature("001-F073")
 def test_pre_contact_is_above_its_polygon() -> None:
     contact = where_it_is("left_sole", kind=ContactKind.PRE_CONTACT, distance=0.02)
     square = np.array([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]])
@@ -200,6 +208,7 @@ def test_an_edge_rolls_about_itself_and_a_point_about_everything() -> None:
     assert not fulfilled(task, problem)
 
 
+@pytest.mark.feature("001-F074")
 def test_a_contact_on_another_link_moves_with_it() -> None:
     """Relative contact: right hand held at a frame of the left one; moving the whole robot changes nothing."""
     kinematics = kinematics_at(HRP2, HALF_SITTING)
@@ -217,6 +226,7 @@ def test_a_contact_on_another_link_moves_with_it() -> None:
     assert not fulfilled(task, problem)
 
 
+@pytest.mark.feature("001-F079")
 @pytest.mark.parametrize("kind", [ContactKind.FIXED, ContactKind.RELAXED])
 def test_bearing_points_are_what_patch_and_polygon_have_in_common(kind: ContactKind) -> None:
     """F079: a foot half outside its step leaves half its sole."""
@@ -229,6 +239,7 @@ def test_bearing_points_are_what_patch_and_polygon_have_in_common(kind: ContactK
     assert {tuple(np.round(point, 9) + 0.0) for point in placed.bearing} == expected
 
 
+@pytest.mark.feature("001-F079")
 def test_bearing_points_of_a_turned_foot_enclose_what_is_on_patch_and_surface() -> None:
     contact = dataclasses.replace(where_it_is("left_sole"), theta=0.7)
     outline = np.array([[contact.x, -1], [1, -1], [1, contact.y + 0.01], [contact.x, contact.y + 0.01]])
@@ -246,6 +257,7 @@ def test_bearing_points_of_a_turned_foot_enclose_what_is_on_patch_and_surface() 
     assert 50 < common.sum() < 450
 
 
+@pytest.mark.feature("001-F005")
 @pytest.mark.parametrize(
     ("change", "said"),
     [

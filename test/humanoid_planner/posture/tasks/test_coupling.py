@@ -71,6 +71,7 @@ def test_same_placement_measures_the_difference(states: Sequence[PostureState]) 
     assert_allclose(SamePlacement(0, 1, SOLE.link).value(states), 0.0, atol=1e-12)
 
 
+@pytest.mark.feature("001-F093")
 @pytest.mark.parametrize("surface", [pin.SE3.Identity(), TILTED])
 def test_same_footprint_measures_slips_and_turns(surface: pin.SE3, states: Sequence[PostureState]) -> None:
     """A foot flat on a plane, moved along it and turned about its normal: found again, and nothing else counts."""

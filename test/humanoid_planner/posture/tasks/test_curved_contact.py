@@ -58,6 +58,7 @@ def posture(contact, tasks=()):
     return kinematics_at(HRP2, found.q)
 
 
+@pytest.mark.feature("001-F009")
 @pytest.mark.parametrize("surface", [PIPE, BALL], ids=["cylinder", "sphere"])
 def test_a_fixed_contact_is_where_the_closed_forms_say(surface):
     x, y, theta, h = 0.04, -0.05, 0.4, 1e-6
@@ -77,6 +78,7 @@ def test_a_fixed_contact_is_where_the_closed_forms_say(surface):
     assert here == pytest.approx((x, y, theta), abs=1e-5)
 
 
+@pytest.mark.feature("001-F009")
 @pytest.mark.parametrize("surface", [PIPE, BALL], ids=["cylinder", "sphere"])
 def test_a_light_contact_finds_its_place_on_the_surface(surface):
     volume = SearchVolume(np.array([[-0.05, 0.01], [0.03, 0.01], [0.03, 0.07], [-0.05, 0.07]]), 0.3, 1.2)
@@ -118,6 +120,7 @@ def test_a_pre_contact_is_near_the_surface_and_not_below(surface):
         assert axes[:, 2] @ away >= RADIUS - 1e-6
 
 
+@pytest.mark.feature("001-F009")
 def test_a_flat_patch_bears_on_the_line_or_point_that_touches():
     kinematics = kinematics_at(HRP2, HALF_SITTING)
     for surface, count in ((PIPE, 2), (BALL, 1)):

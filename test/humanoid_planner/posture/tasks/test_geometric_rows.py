@@ -62,6 +62,7 @@ def expected_value(row: Row, kinematics: RobotKinematics) -> float:
     }[row.kind]
 
 
+@pytest.mark.feature("001-F067")
 @pytest.mark.parametrize("ground", ["world", "another link"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_value_and_derivative(kind: str, ground: str) -> None:
@@ -88,6 +89,7 @@ def test_value_and_derivative(kind: str, ground: str) -> None:
     assert np.abs(expected).max() > 0.05
 
 
+@pytest.mark.feature("001-F067")
 @pytest.mark.parametrize("angle", [0.3, 1.5, 2.5, 3.1])
 def test_turns_are_measured_the_short_way_about_any_axis(angle: float) -> None:
     kinematics = RobotKinematics(HRP2)

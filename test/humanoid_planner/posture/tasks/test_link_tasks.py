@@ -135,6 +135,7 @@ CASES = {
 }
 
 
+@pytest.mark.feature("001-F018", "001-F095")
 @pytest.mark.parametrize("case", CASES)
 def test_fulfilled_here_and_broken_by_what_the_target_moved(case: str) -> None:
     make, distance, expected = CASES[case]
@@ -165,6 +166,7 @@ def test_an_axis_the_other_way_round_is_refused() -> None:
     assert excess(link_tasks.gaze(KINEMATICS, "HEAD_LINK1", [0.1, 0, 0], [1, 0, 0], EYE - LOOK)) > 0.9
 
 
+@pytest.mark.feature("001-F074")
 def test_relative_frame_holds_wherever_the_robot_goes() -> None:
     STATE.set(X)
     (A, a), (B, b) = KINEMATICS.placement("LARM_LINK6"), KINEMATICS.placement("RARM_LINK6")
@@ -177,6 +179,7 @@ def test_relative_frame_holds_wherever_the_robot_goes() -> None:
     assert excess(task, x) > 0.005
 
 
+@pytest.mark.feature("001-F074")
 def test_a_frame_of_a_link_that_is_fixed_to_another_is_a_target_too() -> None:
     """The sole is a link of its own, below the ankle: held one step apart, the feet are that far apart."""
     apart = pin.SE3(pin.utils.rotate("z", 0.2), np.array([0.1, 0.2, 0.0]))

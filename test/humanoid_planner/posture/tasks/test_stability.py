@@ -79,6 +79,7 @@ PROBLEMS = {
 }
 
 
+@pytest.mark.feature("001-F045")
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_derivatives_of_all_rows(name: str) -> None:
     stance, options = PROBLEMS[name]
@@ -92,6 +93,7 @@ def test_derivatives_of_all_rows(name: str) -> None:
     assert error.max() < 1e-6, program.row_labels[row]
 
 
+@pytest.mark.feature("001-F008")
 def test_balance_is_newton_and_euler() -> None:
     problem = PostureProblem(HRP2, feet_and_hand(), PostureRequirements(stability="forces"), start=HALF_SITTING)
     state = problem.state
@@ -133,6 +135,7 @@ def test_wrench_of_a_contact_on_another_link_cancels() -> None:
     np.testing.assert_allclose(press[legs], 0.0, atol=1e-9)
 
 
+@pytest.mark.feature("001-F082")
 @pytest.mark.parametrize("margin", [0.0, 30.0])
 def test_cone_rows_have_the_sign_of_the_quadratic_cone(margin: float) -> None:
     """Not positive where a force is inside its cone, at least the margin [N] from its boundary."""
@@ -165,6 +168,7 @@ def test_margin_keeps_forces_that_far_from_the_cone() -> None:
     assert cone_lift(np.array([0.0]), margin)[0] == margin
 
 
+@pytest.mark.feature("001-F045", "001-F083")
 def test_torque_variables_and_elimination_say_the_same() -> None:
     """F083: tau within its limits is A f + b <= 0 with tau eliminated (3.67, E-08)."""
     eliminated = PostureProblem(
@@ -190,6 +194,7 @@ def test_torque_variables_and_elimination_say_the_same() -> None:
         assert within == bool((np.abs(y[bounded:]) <= explicit.program.upper[bounded:] + 1e-12).all())
 
 
+@pytest.mark.feature("001-F045")
 @pytest.mark.parametrize("limited", [False, True])
 def test_torques_as_variables_are_limited_only_when_asked_for(limited: bool) -> None:
     problem = PostureProblem(
@@ -205,6 +210,7 @@ def test_torques_as_variables_are_limited_only_when_asked_for(limited: bool) -> 
     np.testing.assert_allclose(-problem.program.lower[torques] * units, expected)
 
 
+@pytest.mark.feature("001-F084")
 def test_polygon_polytope_and_forces_agree_on_flat_ground() -> None:
     """Friction is ample: all three are the support polygon."""
     problem = PostureProblem(HRP2, Stance(feet()), PostureRequirements(stability="none"), start=HALF_SITTING)
@@ -230,6 +236,7 @@ def test_polygon_polytope_and_forces_agree_on_flat_ground() -> None:
     assert 5 < sum(answers) < 55
 
 
+@pytest.mark.feature("001-F081")
 def test_stability_margin_shrinks_the_polygon() -> None:
     problem = PostureProblem(HRP2, Stance(feet()), PostureRequirements(stability="polygon"), start=HALF_SITTING)
     tight = PostureProblem(
@@ -238,6 +245,7 @@ def test_stability_margin_shrinks_the_polygon() -> None:
     np.testing.assert_allclose(problem.tasks[-1].upper - tight.tasks[-1].upper, 0.03)
 
 
+@pytest.mark.feature("001-F081")
 @pytest.mark.parametrize("hand", [False, True])
 def test_a_centre_margin_is_one_in_metres_on_level_contacts_and_on_others(hand: bool) -> None:
     """Leaning as far as the margin allows leaves it, by the linear programs of the plan's verifier."""
@@ -259,6 +267,7 @@ def test_a_centre_margin_is_one_in_metres_on_level_contacts_and_on_others(hand: 
     assert 0.015 < margins[1] < 0.023
 
 
+@pytest.mark.feature("001-F084")
 def test_margin_of_the_polytope_is_one_of_the_exact_cones() -> None:
     """Pyramids are inside the cones: where they leave 20 N, the cones do; where they balance at all, not everywhere."""
     problem = PostureProblem(HRP2, Stance(feet()), PostureRequirements(stability="none"), start=HALF_SITTING)
@@ -279,6 +288,7 @@ def test_margin_of_the_polytope_is_one_of_the_exact_cones() -> None:
     assert between > 5
 
 
+@pytest.mark.feature("001-F099")
 def test_two_sliding_feet_keep_the_centre_of_mass_on_their_line() -> None:
     """F099."""
     stance = Stance(feet(kind=ContactKind.SLIDING))
@@ -312,6 +322,7 @@ def test_two_sliding_feet_keep_the_centre_of_mass_on_their_line() -> None:
     np.testing.assert_array_equal(task_of(tight, CentreOfMassOnLine).lower, [0.0, 0.02, 0.02])
 
 
+@pytest.mark.feature("001-F086")
 def test_auto_takes_the_polygon_only_where_it_suffices() -> None:
     flat = Stance(feet())
     tilted = Surface("ramp", "world", pin.SE3(pin.utils.rotate("y", 0.2), np.zeros(3)))
@@ -334,6 +345,7 @@ def test_auto_takes_the_polygon_only_where_it_suffices() -> None:
     assert chosen(flat, criterion=LeastTorque(kinematics, 570.0)) == "forces"
 
 
+@pytest.mark.feature("001-F087")
 def test_released_contacts_bear_nothing() -> None:
     stance = Stance((where_it_is("left_sole"), where_it_is("right_sole", kind=ContactKind.RELEASED)))
     problem = PostureProblem(HRP2, stance, PostureRequirements(stability="forces"), start=HALF_SITTING)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+import pytest
 import viser
 
 from humanoid_ros.viewer.drawing.coloured_mesh_drawing import ColouredMesh, ColouredMeshDrawing
@@ -19,6 +20,7 @@ def parts(page: Page) -> dict[tuple[int, ...], viser.MeshHandle]:
     return {tuple(node.color): node for node in nodes if isinstance(node, viser.MeshHandle) and node.visible}
 
 
+@pytest.mark.feature("000-F023")
 def test_each_colour_has_its_triangles(page: Page) -> None:
     drawing = ColouredMeshDrawing(page.server.scene)
     drawing.set({"sole": ColouredMesh("foot", SQUARE, np.array([RED, BLUE]))})

@@ -56,6 +56,7 @@ def arrows(page: Page, name: str) -> np.ndarray:
     return np.concatenate([np.zeros((0, 2, 3)), *(node.points for node in found if node is not None)])
 
 
+@pytest.mark.feature("000-F022")
 def test_cone_height_is_proportional_to_normal_force(page: Page) -> None:
     drawing = ContactDrawing(page.server.scene, CONE_SCALE, ARROW_SCALE)
     forces = np.array([[0.0, 0.0, 20.0], [5.0, 0.0, 40.0], [0.0, -3.0, 100.0]])
@@ -66,6 +67,7 @@ def test_cone_height_is_proportional_to_normal_force(page: Page) -> None:
     np.testing.assert_allclose(np.ptp(drawn_cones(page)[:, :, 2], axis=1), 2.0 * height, rtol=1e-5)
 
 
+@pytest.mark.feature("000-F022")
 def test_cone_half_angle_is_the_friction_angle_about_the_normal(page: Page) -> None:
     drawing = ContactDrawing(page.server.scene, CONE_SCALE, ARROW_SCALE)
     view = contacts(np.array([[10.0, 0.0, 50.0], [0.0, 0.0, 80.0]]), friction=0.8, tilt=0.4)

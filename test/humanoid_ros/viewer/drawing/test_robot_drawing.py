@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+import pytest
 import viser
 
 from humanoid_model.description import Mesh
@@ -19,6 +20,7 @@ def nodes(page: Page, kind: type) -> dict[str, viser.SceneNodeHandle]:
     return {name: node for name, node in handles.items() if isinstance(node, kind)}
 
 
+@pytest.mark.feature("002-F144", "002-F150")
 def test_one_node_per_link_with_shapes_and_one_per_shape(page: Page, urdf: str) -> None:
     drawing = RobotDrawing(page.server.scene, "r", read_urdf(urdf))
     assert drawing.links == ["base", "arm"]
@@ -31,6 +33,7 @@ def test_one_node_per_link_with_shapes_and_one_per_shape(page: Page, urdf: str) 
     np.testing.assert_allclose(box.position, [0.0, 0.0, 0.1])
 
 
+@pytest.mark.feature("002-F044", "002-F140", "002-F150")
 def test_links_follow_their_placements_and_only_moved_ones_are_sent(page: Page, urdf: str) -> None:
     drawing = RobotDrawing(page.server.scene, "r", read_urdf(urdf))
     placements = {"base": pin.SE3.Random(), "arm": pin.SE3.Random(), "tool": pin.SE3.Random()}

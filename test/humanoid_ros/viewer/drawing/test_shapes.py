@@ -36,6 +36,7 @@ def test_wxyz_turns_vectors_as_the_placement_does() -> None:
     np.testing.assert_allclose(quaternion @ vector, placement.rotation @ vector, atol=1e-12)
 
 
+@pytest.mark.feature("002-F149")
 def test_primitives_keep_their_sizes(page: Page) -> None:
     scene = page.server.scene
     placement = pin.SE3(np.eye(3), np.array([1.0, 2.0, 3.0]))
@@ -106,6 +107,7 @@ def test_unknown_shape_is_refused(page: Page) -> None:
         add_shape(page.server.scene, "/x", "a box", pin.SE3.Identity(), GREY)  # type: ignore[arg-type]
 
 
+@pytest.mark.feature("002-F149")
 def test_a_mesh_with_a_texture_is_drawn_with_it_and_one_without_in_its_colour(page: Page, tmp_path: Path) -> None:
     corners = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
     plate = trimesh.Trimesh(corners, [[0, 1, 2], [0, 2, 3]], process=False)

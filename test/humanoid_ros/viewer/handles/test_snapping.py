@@ -64,6 +64,7 @@ def test_a_ray_meets_the_nearest_upper_side(stairs: Scene) -> None:
     assert pointed_at(np.array([0.45, 0.05, -3.0]), -down, stairs) is None
 
 
+@pytest.mark.feature("001-F009")
 @pytest.mark.parametrize("form", [SurfaceForm.CYLINDER, SurfaceForm.SPHERE])
 def test_a_ray_meets_the_outer_side_of_a_curved_surface_within_its_outline(stairs: Scene, form: SurfaceForm) -> None:
     """A round of 0.2 m whose top is at height 1: 0.12 m beside its middle it is 0.04 m lower."""

@@ -17,6 +17,7 @@ def number(page: Page) -> tuple[CoupledNumber, list[float]]:
     return CoupledNumber(page.server.gui, "r [mm]", (-50.0, 100.0), 25.0, sent.append), sent
 
 
+@pytest.mark.feature("002-F123", "002-F129")
 @pytest.mark.parametrize("moved", ["_field", "_slider"])
 def test_what_a_person_sets_in_one_control_all_show_and_it_is_sent_once(
     number: tuple[CoupledNumber, list[float]], moved: str
@@ -27,6 +28,7 @@ def test_what_a_person_sets_in_one_control_all_show_and_it_is_sent_once(
     assert sent == [40.0]
 
 
+@pytest.mark.feature("002-F128")
 def test_what_the_model_says_is_shown_and_not_sent_back(number: tuple[CoupledNumber, list[float]]) -> None:
     control, sent = number
     control.show(60.0)
@@ -66,6 +68,7 @@ def test_a_slider_alone_shows_and_sends_as_well(page: Page) -> None:
     assert control.value == 40.0
 
 
+@pytest.mark.feature("002-F123")
 @pytest.mark.parametrize("value", [876.235833, 900.0, 476.234167, 400.0])
 def test_a_number_at_a_bound_of_more_digits_than_are_shown_stays_within_it(page: Page, value: float) -> None:
     """As of `gough`'s drives: rounded, a bound lies beyond itself, and the page takes no such number."""
@@ -78,6 +81,7 @@ def test_a_number_at_a_bound_of_more_digits_than_are_shown_stays_within_it(page:
     assert control.value == control._slider.value == bound
 
 
+@pytest.mark.feature("002-F123")
 def test_a_number_whose_bounds_are_the_same_is_shown(page: Page) -> None:
     control = CoupledNumber(page.server.gui, "q [°]", (12.3456, 12.3456), 0.0, [].append)
     assert control.value == control._field.value == 12.3456

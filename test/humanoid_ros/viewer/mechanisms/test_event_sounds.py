@@ -9,6 +9,7 @@ import re
 import wave
 
 import numpy as np
+import pytest
 from fixtures.page_client import PageClient, wait_for
 
 from humanoid_ros.viewer.mechanisms.event_sounds import EventSounds, event_sound
@@ -21,6 +22,7 @@ def loudness(samples: np.ndarray) -> np.ndarray:
     return np.sqrt((samples**2).sum(axis=0))
 
 
+@pytest.mark.feature("002-F154")
 def test_a_sound_comes_from_its_side_and_is_softer_from_afar() -> None:
     eye = np.zeros(3)
     left, right = (loudness(event_sound(AHEAD + side, eye, RIGHT, 1.0)) for side in (-RIGHT, RIGHT))
@@ -31,6 +33,7 @@ def test_a_sound_comes_from_its_side_and_is_softer_from_afar() -> None:
     np.testing.assert_allclose(loudness(event_sound(5.0 * AHEAD, eye, RIGHT, 1.0)), middle * 3.0 / 11.0)
 
 
+@pytest.mark.feature("002-F154")
 def test_a_browser_is_sent_a_sound_when_a_person_has_asked_for_them(page: Page) -> None:
     browser = PageClient(page.address)  # at the origin, looking along x, z up
     try:

@@ -25,6 +25,7 @@ def panel(page: Page) -> tuple[LinkPanel, list]:
     return LinkPanel(page.server.gui, VIEW, sent.append, lambda: sent.append("closed")), sent
 
 
+@pytest.mark.feature("002-F120")
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [("r", 150.0, 0.15), ("alpha", 30.0, math.radians(30.0)), ("d", -250.0, -0.25), ("gamma", 45.0, math.pi / 4),
@@ -45,6 +46,7 @@ def test_each_parameter_is_edited_and_the_others_stay(
     assert change.limits == pytest.approx((-1.0, 2.0))
 
 
+@pytest.mark.feature("002-F124")
 def test_the_variable_is_marked_and_moves_the_joint(panel: tuple[LinkPanel, list]) -> None:
     control, sent = panel
     assert control._numbers["theta"].label == "● θ [°]"
@@ -54,6 +56,7 @@ def test_the_variable_is_marked_and_moves_the_joint(panel: tuple[LinkPanel, list
     assert sent == [MoveJoint("joint_3", pytest.approx(math.pi / 2))]
 
 
+@pytest.mark.feature("002-F121")
 def test_a_joint_may_become_a_slide_whose_variable_is_r(panel: tuple[LinkPanel, list]) -> None:
     control, sent = panel
     use(control._kind, "prismatic")
@@ -63,6 +66,7 @@ def test_a_joint_may_become_a_slide_whose_variable_is_r(panel: tuple[LinkPanel, 
     assert (control._numbers["r"].label, control._numbers["theta"].label) == ("● r [mm]", "θ [°]")
 
 
+@pytest.mark.feature("002-F122")
 def test_without_a_branch_its_parameters_are_zero_and_hidden(panel: tuple[LinkPanel, list]) -> None:
     control, sent = panel
     assert control._numbers["gamma"].visible
@@ -73,6 +77,7 @@ def test_without_a_branch_its_parameters_are_zero_and_hidden(panel: tuple[LinkPa
     assert control._numbers["d"].visible
 
 
+@pytest.mark.feature("002-F125")
 def test_limits_are_absolute_or_counted_from_where_the_joint_is(panel: tuple[LinkPanel, list]) -> None:
     control, sent = panel
     assert control._limits.value == ABSOLUTE
@@ -86,6 +91,7 @@ def test_limits_are_absolute_or_counted_from_where_the_joint_is(panel: tuple[Lin
     assert not control._lower.visible
 
 
+@pytest.mark.feature("002-F128")
 def test_what_the_model_does_is_shown(panel: tuple[LinkPanel, list]) -> None:
     control, sent = panel
     control.update(replace(VIEW, position=1.0, locked=True))

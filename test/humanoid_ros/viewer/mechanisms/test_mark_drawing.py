@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
 from humanoid_ros.viewer.mechanisms.mark_drawing import BOX, CHECKS, CONE, DARK, STRIPES, Mark, MarkDrawing
 from humanoid_ros.viewer.page import Page
@@ -21,6 +22,7 @@ def area(vertices: np.ndarray, faces: np.ndarray) -> float:
     return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
 
 
+@pytest.mark.feature("002-F163")
 def test_marks_of_a_shape_are_one_node_and_a_texture_has_light_and_dark_fields(page: Page) -> None:
     drawing = MarkDrawing(page.server.scene, "/marks")
     drawing.update([mark(), mark(opacity=0.7), mark(shape=BOX, texture=STRIPES)])
@@ -35,6 +37,7 @@ def test_marks_of_a_shape_are_one_node_and_a_texture_has_light_and_dark_fields(p
     assert np.abs(light.node.vertices).max() == 1.0
 
 
+@pytest.mark.feature("002-F163")
 def test_a_shape_is_its_own_and_goes_when_no_mark_has_it(page: Page) -> None:
     drawing = MarkDrawing(page.server.scene, "/marks")
     drawing.update([mark(shape=CONE, texture=CHECKS)])

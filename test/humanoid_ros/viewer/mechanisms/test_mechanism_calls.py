@@ -23,6 +23,7 @@ def follow(live: LiveMechanism, target: object, ticks: int = 100) -> None:
         live.tick(0.001)
 
 
+@pytest.mark.feature("002-F109")
 def test_a_held_point_comes_under_the_pointer_and_its_depth_is_free() -> None:
     live = LiveMechanism(load_mechanism("cross"))
     point, eye = np.array([0.02, 0.01, 0.0]), np.array([3.0, -1.0, 1.0])
@@ -47,6 +48,7 @@ def test_what_is_in_the_way_of_a_hand_is_named() -> None:
     np.testing.assert_array_equal(live.q, before)
 
 
+@pytest.mark.feature("002-F108")
 def test_a_tool_is_driven_along_axes_of_the_world_or_its_own() -> None:
     live = LiveMechanism(load_mechanism("redont"))
     tool = live.mechanism.tools[0].name

@@ -33,6 +33,7 @@ def drawn(page: Page) -> tuple[MechanismDrawing, dict[str, pin.SE3]]:
     return drawing, placements
 
 
+@pytest.mark.feature("002-F147")
 def test_each_joint_s_axis_is_the_direction_in_which_it_moves(drawn: tuple) -> None:
     drawing, _ = drawn
     lines = drawing._lines[AXES]
@@ -62,6 +63,7 @@ def test_a_loop_s_gap_goes_from_one_end_to_the_other(drawn: tuple) -> None:
         assert tuple(lines.colors[4 * i][0]) == (OPEN if loop.name == "link_5-frame_17" else HELD)
 
 
+@pytest.mark.feature("002-F147", "002-F153")
 def test_parts_are_hidden_and_shown(drawn: tuple) -> None:
     drawing, placements = drawn
     assert drawing._lines[TOOLS].visible

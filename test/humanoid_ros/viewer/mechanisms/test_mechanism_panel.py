@@ -49,6 +49,7 @@ def test_a_path_goes_before_the_list_of_files(panel: tuple[MechanismPanel, list]
     ]  # fmt: skip
 
 
+@pytest.mark.feature("002-F129")
 def test_sliders_are_in_mm_and_degrees_and_end_at_the_limits(panel: tuple[MechanismPanel, list]) -> None:
     control, sent = panel
     slide, turn = control._joints["joint_1"]._slider, control._joints["joint_2"]._slider
@@ -58,6 +59,7 @@ def test_sliders_are_in_mm_and_degrees_and_end_at_the_limits(panel: tuple[Mechan
     assert sent == [MoveJoint("joint_1", pytest.approx(0.12)), MoveJoint("joint_2", pytest.approx(math.radians(30.0)))]
 
 
+@pytest.mark.feature("002-F105", "002-F106", "002-F108")
 @pytest.mark.parametrize(("axis", "unit"), [(1, 1e-3), (5, math.radians(1.0))])
 def test_steps_move_a_tool_along_or_about_an_axis_of_a_frame(
     panel: tuple[MechanismPanel, list], axis: int, unit: float
@@ -81,6 +83,7 @@ def test_tools_and_loops_are_switched(panel: tuple[MechanismPanel, list]) -> Non
     assert len(sent) == 2
 
 
+@pytest.mark.feature("002-F127")
 def test_several_links_are_open_at_once_and_each_is_closed_by_itself(panel: tuple[MechanismPanel, list]) -> None:
     control, _ = panel
     for link in ("link_1", "link_2", "link_1"):
@@ -110,6 +113,7 @@ def test_a_link_that_a_person_closes_while_it_is_drawn_is_closed_after_that(
     assert control.open_links == ("link_1",)
 
 
+@pytest.mark.feature("002-F108")
 def test_each_of_twelve_buttons_drives_a_tool_along_its_axis_while_it_is_held(
     panel: tuple[MechanismPanel, list],
 ) -> None:
@@ -124,6 +128,7 @@ def test_each_of_twelve_buttons_drives_a_tool_along_its_axis_while_it_is_held(
     assert {request.browser for request in sent} == {4}
 
 
+@pytest.mark.feature("002-F129", "002-F133")
 def test_sliders_of_the_base_say_where_it_is_to_be_and_show_where_it_is(panel: tuple[MechanismPanel, list]) -> None:
     control, sent = panel
     control.show_base((0.1, 0.0, 0.0, 0.0, 0.0, 0.5))
@@ -134,6 +139,7 @@ def test_sliders_of_the_base_say_where_it_is_to_be_and_show_where_it_is(panel: t
     assert moved.pose == pytest.approx((0.1, 0.0, 0.25, 0.0, 0.0, 0.5), abs=1e-3)
 
 
+@pytest.mark.feature("002-F130")
 def test_a_plot_and_a_part_to_show_are_rows_of_a_table(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(mechanism_panel.PLOTS, "margins", ("margin/",))
     monkeypatch.setitem(mechanism_panel.SHOWN, "shadows", True)
@@ -142,6 +148,7 @@ def test_a_plot_and_a_part_to_show_are_rows_of_a_table(page: Page, monkeypatch: 
     assert control._boxes["shadows"].value
 
 
+@pytest.mark.feature("002-F132")
 def test_menus_offer_files_solvers_frames_and_what_the_mechanism_has(panel: tuple[MechanismPanel, list]) -> None:
     control, _ = panel
     assert control._file.options == ("cross", "fourbar", OTHER)
@@ -151,6 +158,7 @@ def test_menus_offer_files_solvers_frames_and_what_the_mechanism_has(panel: tupl
     assert control._tool.options == ("tip", "link_1", "link_2")
 
 
+@pytest.mark.feature("002-F132")
 def test_a_mechanism_without_anything_that_moves_is_shown(panel: tuple[MechanismPanel, list]) -> None:
     """And the next one in full."""
     control, _ = panel
@@ -162,6 +170,7 @@ def test_a_mechanism_without_anything_that_moves_is_shown(panel: tuple[Mechanism
     assert control._link.value == "link_1"
 
 
+@pytest.mark.feature("002-F132")
 def test_the_list_of_files_says_which_one_runs(panel: tuple[MechanismPanel, list]) -> None:
     control, sent = panel
     use(control._path, "fourbar")

@@ -99,6 +99,7 @@ def slider(page: PageClient) -> str:
     return str(found[0])
 
 
+@pytest.mark.feature("002-F109", "002-F140", "002-F180")
 def test_a_part_that_is_dragged_follows_the_pointer_with_its_loop_closed(page: PageClient) -> None:
     solver = MechanismSolver(load_mechanism("fourbar"))
     # Seen from the eye of the page's client, at the origin: the crank's tip is held, and comes under another ray.
@@ -116,6 +117,7 @@ def test_a_part_that_is_dragged_follows_the_pointer_with_its_loop_closed(page: P
     drag(page, "link_1", "end", hold, to)
 
 
+@pytest.mark.feature("002-F128")
 def test_a_slider_moves_its_joint_and_the_joint_moves_the_slider(page: PageClient) -> None:
     label = slider(page)
     page.set(label, 80.0)
@@ -127,6 +129,7 @@ def test_a_slider_moves_its_joint_and_the_joint_moves_the_slider(page: PageClien
     wait_for(lambda: abs(page.controls[label]["value"] - np.degrees(angle(page, "link_1"))) < 0.5, "the field shows it")
 
 
+@pytest.mark.feature("002-F046", "002-F120")
 def test_an_edited_link_changes_while_it_runs_and_one_that_can_not_be_is_refused(page: PageClient) -> None:
     page.set("Link to edit", "link_2")
     page.set("Edit link", True)
@@ -145,6 +148,7 @@ def test_an_edited_link_changes_while_it_runs_and_one_that_can_not_be_is_refused
     time.sleep(0.5)
 
 
+@pytest.mark.feature("002-F126")
 def test_a_locked_drive_is_named_when_it_hinders(page: PageClient) -> None:
     page.send(
         "SceneNodeClickMessage", name=f"{BODIES}link_1/0", instance_index=None, ray_origin=(0.0, 0.0, 1.0),
@@ -206,6 +210,7 @@ def private() -> Iterator[Path]:
         yield Path(file.name)
 
 
+@pytest.mark.feature("002-F163")
 def test_files_elsewhere_are_neither_read_nor_written(page: PageClient, private: Path) -> None:
     """Nor is anything of them told: a page of channels quoted the first line of what it couldn't use."""
     refused = "isn&#x27;t in a folder that requests may"
@@ -229,6 +234,7 @@ def test_files_elsewhere_are_neither_read_nor_written(page: PageClient, private:
     assert private.read_text() == "password: hunter2\n"
 
 
+@pytest.mark.feature("002-F163")
 def test_a_recording_is_replaced_when_that_is_asked_for_alone(page: PageClient, tmp_path: Path) -> None:
     path = tmp_path / "motion.csv"
     path.write_text("somebody's")
@@ -254,6 +260,7 @@ def test_a_file_that_can_not_be_read_is_told_and_the_last_one_stays(page: PageCl
     assert f"{BODIES}link_1" in page.nodes
 
 
+@pytest.mark.feature("002-F133")
 def test_sliders_of_the_base_bring_the_mechanism_elsewhere(page: PageClient) -> None:
     before = place(page, "link_2")
     page.set("base x [mm]", 300.0)
@@ -263,6 +270,7 @@ def test_sliders_of_the_base_bring_the_mechanism_elsewhere(page: PageClient) -> 
     wait_for(lambda: np.allclose(place(page, "link_2"), before, atol=1e-3), "and back")
 
 
+@pytest.mark.feature("002-F131")
 def test_a_flood_of_what_a_person_does_is_taken_and_the_last_counts(page: PageClient) -> None:
     """Specification 002, EXP-09: more than the page draws, while the mechanism goes on."""
     label = slider(page)
@@ -275,6 +283,7 @@ def test_a_flood_of_what_a_person_does_is_taken_and_the_last_counts(page: PageCl
     wait_for(lambda: page.controls[label]["value"] == before or abs(page.controls[label]["value"] - 70.0) < 0.5, "so")
 
 
+@pytest.mark.feature("002-F141")
 def test_the_view_is_left_to_its_person_while_the_mechanism_moves_and_changes(page: PageClient) -> None:
     page.settings.clear()
     page.send(
@@ -288,6 +297,7 @@ def test_the_view_is_left_to_its_person_while_the_mechanism_moves_and_changes(pa
     assert not moved_camera(page)
 
 
+@pytest.mark.feature("002-F141")
 def test_a_mechanism_that_an_edit_has_made_larger_is_looked_at_again(page: PageClient) -> None:
     load(page, "puma")
     wait_for(lambda: "position" in page.nodes["/robots/puma/link_5"], "its bodies are placed", 240.0)
@@ -335,6 +345,7 @@ def test_a_mechanism_without_movable_links_is_shown_and_the_next_one_too(page: P
     assert "Error" not in page.texts
 
 
+@pytest.mark.feature("002-F181")
 def test_a_phantom_stands_where_somebody_else_says(page: PageClient) -> None:
     with spun_node(lambda context: rclpy.create_node("replay", context=context), DOMAIN) as somebody:
         publisher = somebody.create_publisher(JointState, "fourbar/phantom", 1)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
 from humanoid_kinematics import load_mechanism
 from humanoid_ros.viewer.mechanisms.phantom import OPACITY, Phantom
 from humanoid_ros.viewer.page import Page
 
 
+@pytest.mark.feature("002-F181")
 def test_joints_that_are_told_move_it_and_the_others_stay_with_the_mechanism(page: Page) -> None:
     mechanism = load_mechanism("puma")
     phantom = Phantom(page.server.scene, "/mechanisms/puma", mechanism)

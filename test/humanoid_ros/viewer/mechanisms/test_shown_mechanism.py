@@ -29,6 +29,7 @@ def take(mechanism: ShownMechanism, time: float, q: np.ndarray) -> dict[str, pin
     return dict(robot.link_placements(q))
 
 
+@pytest.mark.feature("002-F162", "002-F163")
 def test_spheres_are_as_large_as_joints_are_fast_orc_17(page: Page) -> None:
     """MacDac 10 mm along x: the joints' speeds are as 0 : 1 : 2 : 1 : 0."""
     mechanism, bodies = shown(page, "macdac")
@@ -47,6 +48,7 @@ def test_spheres_are_as_large_as_joints_are_fast_orc_17(page: Page) -> None:
     np.testing.assert_allclose(node.batched_positions[2], placements["link_3"].translation, atol=1e-6)
 
 
+@pytest.mark.feature("002-F164")
 def test_links_are_red_at_a_limit_and_have_their_own_colour_again(page: Page) -> None:
     mechanism, bodies = shown(page, "macdac")
     mechanism.show(MARGINS, True)
@@ -95,6 +97,7 @@ def test_loops_let_go_of_and_limits_stay_over_a_change(page: Page) -> None:
     assert mechanism.link_view("link_1").limits == (-0.5, 0.7)
 
 
+@pytest.mark.feature("002-F152")
 def test_paths_of_tools_are_where_tools_were(page: Page) -> None:
     mechanism, bodies = shown(page, "macdac")
     mechanism.show(PATHS, True)
@@ -111,6 +114,7 @@ def test_paths_of_tools_are_where_tools_were(page: Page) -> None:
     assert not mechanism._paths._nodes
 
 
+@pytest.mark.feature("002-F163")
 def test_values_show_as_shape_and_texture_of_marks_and_transparency_and_texture_of_parts(page: Page) -> None:
     mechanism, bodies = shown(page, "macdac")
     link, joint = "link_2", "joint_2"
@@ -129,6 +133,7 @@ def test_values_show_as_shape_and_texture_of_marks_and_transparency_and_texture_
     assert (shape.opacity, shape.wireframe) == (None, False)
 
 
+@pytest.mark.feature("002-F165")
 def test_the_link_next_to_an_obstacle_is_coloured_by_its_distance(page: Page) -> None:
     mechanism, bodies = shown(page, "macdac")
     mechanism.show(DISTANCES, True)

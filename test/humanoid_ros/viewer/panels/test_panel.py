@@ -108,6 +108,7 @@ def test_pushes_are_offered_where_somebody_takes_them_and_forces_shown_where_som
     assert [folder.visible for folder in folders] == [False, False, True]
 
 
+@pytest.mark.feature("000-F019")
 def test_a_mechanism_alone_has_neither_simulation_nor_robots(panel: tuple[Panel, list[Request]]) -> None:
     control, _ = panel
     about = control._html, control._pause, control._reset, control._loading, control.posture.folder, control.plan.folder

@@ -133,6 +133,7 @@ def make(partners: Partners, page: PageClient) -> GenerateMotion.Goal:
     return asked
 
 
+@pytest.mark.feature("000-F019")
 def test_a_plan_is_made_a_motion_which_is_played_from_its_start(partners: Partners, page: PageClient) -> None:
     page.set("Move clear", False)
     asked = make(partners, page)
@@ -165,6 +166,7 @@ def test_a_motion_that_can_not_be_made_is_told_and_not_offered(partners: Partner
     assert page.controls["Play"]["visible"] is False
 
 
+@pytest.mark.feature("000-F019")
 def test_a_motion_of_the_plan_before_is_not_taken(partners: Partners, page: PageClient) -> None:
     partners.maker.hold.clear()
     partners.maker.press(page, "Make motion")
@@ -186,6 +188,7 @@ def test_the_simulator_s_refusal_is_told(partners: Partners, page: PageClient) -
     assert not partners.player.asked
 
 
+@pytest.mark.feature("000-F019")
 def test_the_bridge_runs_it_as_long_as_the_browser_that_asked_is_there(
     partners: Partners, page: PageClient, viewer: Viewer
 ) -> None:

@@ -172,6 +172,7 @@ def test_the_tree_is_drawn_as_it_grows_and_the_search_can_be_cancelled(planner: 
     wait_for(lambda: not page.controls["Plan contacts"]["disabled"], "another one may be asked for")
 
 
+@pytest.mark.feature("000-F020")
 def test_a_plan_of_places_that_the_robot_has_not_is_told_and_the_next_one_shown(
     planner: Planner, page: PageClient
 ) -> None:
