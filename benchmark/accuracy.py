@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What accuracy costs: time of a step against how far a run ends from the converged one, by the solver's tolerance.
 
-    scripts/run python benchmark/accuracy.py --peers /path/to/peers/bin/python --figure docs/images/accuracy.png
+    scripts/run python benchmark/accuracy.py --peers /path/to/peers/bin/python --figure out/accuracy.png
 
 HRP-2 stands, is pushed by a tenth of its weight for 20 ms, and begins to walk; fifteen dominoes fall; ten boxes stand
 on each other. Each run is made with several tolerances of our contact solver and of MuJoCo's. What is told is the

@@ -21,7 +21,7 @@ and for the least rate of efforts, beside least effort.
 ``solve_bvp``, from the transcription and from a straight line.
 
 ``--gaps [WORD...]`` instead prints, of best steps of BIP and RABBIT and of a walk between rests, how far apart the
-transcription and Pontryagin's conditions are (docs/gait_global_step.md); with words only the rows that have them all.
+transcription and Pontryagin's conditions are (docs/gait_proof.md); with words only the rows that have them all.
 
 ``--peers PYTHON`` adds for scale, in the same rounds, Crocoddyl's walk of BIP in space with the cyclic step's length
 and durations: two steps, the first of half the length. PYTHON is that of an environment with crocoddyl 3.2.1 and pin

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pushes that walking robots take: of BIP2000 in space (docs/gait_lift.md) and in the plane (docs/gait_walking.md).
+"""Pushes that walking robots take: of BIP2000 in space and in the plane (docs/gait_proof.md).
 
 A force of 0.1 s on the trunk, raised until the robot is down three seconds later (its trunk below 70 % of its height at
 the push), then halved in between to 16 N: the greatest that it took is told. Each push starts from the same saved
