@@ -20,7 +20,7 @@ pytestmark = pytest.mark.feature("000-F028")
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
-    *(ROOT / name for name in ("README.md", "docs/own_robot.md", "docs/controllers.md")),
+    *(ROOT / name for name in ("README.md", "docs/index.md", "docs/own_robot.md", "docs/controllers.md")),
     *sorted((ROOT / "docs").glob("tutorial_*.md")),
 ]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -192,7 +192,7 @@ def test_a_command_serves_until_ctrl_c(bare: Bare, tmp_path: Path, command: str,
         if page.stem in ("README", "controllers", "tutorial_kinematics")
         else pytest.param(page, marks=pytest.mark.slow)
         for page in PAGES
-        if page.stem not in ("own_robot", "tutorial_bridge")
+        if page.stem not in ("index", "own_robot", "tutorial_bridge")
     ],
     ids=lambda page: page.stem,
 )
