@@ -52,7 +52,7 @@ def test_what_is_imported_is_required():
     required_by_tests = required | pinned("requirements-test.txt")
     distributions = {**packages_distributions(), **DISTRIBUTIONS}
     own = {*packages(), "test", "ground", "fixtures", "mutations", "recorded", "examples", "benchmark", "notebooks"}
-    own |= {path.stem for path in (ROOT / "test").glob("*.py")}
+    own |= {"scripts"} | {path.stem for path in (ROOT / "test").glob("*.py")}
     missing = set()
     files = [(path, required) for name in packages() for path in sorted(folder_of(name).rglob("*.py"))]
     files += [(path, required) for path in sorted([*ROOT.glob("examples/*.py"), *ROOT.glob("studies/examples/*.py")])]
