@@ -14,7 +14,9 @@ import pytest
 pytestmark = pytest.mark.feature("000-F028")
 
 ROOT = Path(__file__).parents[2]
-LIBRARIES = ("humanoid_model", "humanoid_kinematics", "humanoid_codegen", "humanoid_sim", "humanoid_planner", "humanoid_control")
+LIBRARIES = (
+    "humanoid_model", "humanoid_kinematics", "humanoid_codegen", "humanoid_sim", "humanoid_planner", "humanoid_control",
+)  # fmt: skip
 DISTRIBUTION = {"pinocchio": "pin", "coal": "pin", "llvmlite": "numba", "yaml": "pyyaml", "PIL": "pillow"}
 """What brings a module of another name."""
 BEHIND_A_CHECK = {
