@@ -24,11 +24,11 @@ from matplotlib import pyplot
 from peer_engine import PeerEngine
 from standing_task import standing_task
 
+from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import Scene, load_robot
 from humanoid_model.description import Box, Geometry, HalfSpace
 from humanoid_model.scene import PairRule, SceneBody
 from humanoid_sim import Simulation
-from humanoid_sim.walking import generate_walk, plan_footsteps
 
 DT = 1e-3
 TOLERANCES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)

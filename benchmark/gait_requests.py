@@ -20,6 +20,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.gait import (
     GaitBounds,
@@ -34,7 +35,6 @@ from humanoid_planner.gait import (
 )
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
-from humanoid_sim.control import JointTrajectory
 
 DIRECT = GaitSolverOptions(method="direct", time_limit=60.0)
 STEPS = {"bip": ("bip_cyclic", "bip_stairs_up", "bip_stairs_down"), "rabbit": ("rabbit",)}

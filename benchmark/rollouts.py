@@ -21,9 +21,9 @@ import numpy as np
 from peer_engine import PeerEngine
 from standing_task import standing_task
 
+from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import load_robot
 from humanoid_sim import Controls, Simulation, rollout
-from humanoid_sim.walking import generate_walk, plan_footsteps
 
 DT = 1e-3
 

@@ -19,10 +19,10 @@ from peer_engine import PeerEngine
 from standing_task import standing_task
 from tqdm import tqdm
 
+from humanoid_control.walking import WalkingPattern, generate_walk, plan_footsteps
 from humanoid_model import load_robot
+from humanoid_model.joint_trajectory import TrajectorySample
 from humanoid_sim import Simulation
-from humanoid_sim.control.trajectory import TrajectorySample
-from humanoid_sim.walking import WalkingPattern, generate_walk, plan_footsteps
 
 DT = 1e-3
 

@@ -25,6 +25,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model import Robot, load_robot
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_planner.gait import (
     BipWalker,
     BoundaryState,
@@ -54,7 +55,6 @@ from humanoid_planner.gait import (
 )
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
-from humanoid_sim.control import JointTrajectory
 from humanoid_sim.monitoring import FootForceMonitor
 
 matplotlib.use("Agg")

@@ -27,6 +27,7 @@ from scipy.spatial import ConvexHull
 from tqdm import tqdm
 
 from humanoid_model import HumanoidError, InputError, Robot, Scene, load_robot, load_scene, with_robot
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.progress import progress_bar
 from humanoid_planner.gait import MAX_CYCLES, gait_motion, project_to_sagittal_plane
 from humanoid_planner.gait.lift import (
@@ -41,9 +42,8 @@ from humanoid_planner.gait.lift import (
 )
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
-from humanoid_sim.control import JointTrajectory
 from humanoid_sim.monitoring import BalanceMonitor
-from humanoid_sim.walking import WholeBodyTracking
+from humanoid_sim.playback import WholeBodyTracking
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

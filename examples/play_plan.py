@@ -42,7 +42,7 @@ from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.contacts import BarycentreNear, ContactPlanner, RandomCandidates, verify_plan
 from humanoid_planner.motion import Motion, PlannedPostures, generate_motion, stances_of, with_reserve
 from humanoid_sim import Simulation
-from humanoid_sim.walking import PlayedMotion, play_motion
+from humanoid_sim.playback import PlayedMotion, play_motion
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -26,7 +26,7 @@ from humanoid_ros.client import HumanoidStack
 from humanoid_ros.client.answers import robot_state
 from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
-from humanoid_sim.walking import ContactLoad, MotionWatch, PlayedMotion
+from humanoid_sim.playback import ContactLoad, MotionWatch, PlayedMotion
 
 SLICE, STILL, SLICES = 0.25, 1e-3, 40
 """The robot stands when no joint moves faster than this [rad/s] for two slices of time [s]; how many are waited for."""

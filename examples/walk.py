@@ -5,10 +5,10 @@ Run with ``python -m humanoid_sim run examples/walk.py --progress --csv out/ --p
 soles: ``--scene walk_soles``.
 """
 
+from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
 from humanoid_sim.scenario import Scenario
-from humanoid_sim.walking import generate_walk, plan_footsteps
 
 
 class Walk(Scenario):

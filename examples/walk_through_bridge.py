@@ -13,12 +13,12 @@ import time
 
 import numpy as np
 
+from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import HumanoidError
 from humanoid_model.progress import Progress
 from humanoid_planner.equilibrium.motion_balance import MotionBalance
 from humanoid_ros.client import HumanoidStack
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
-from humanoid_sim.walking import generate_walk, plan_footsteps
 
 FRICTION = 0.7
 STOOD = 2.0

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
+from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_ros.bringup.node_list import list_nodes
 from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Supervisor
@@ -21,7 +22,6 @@ from humanoid_ros.demo.headless_browser import HeadlessBrowser
 from humanoid_ros.demo.run_demo import FIRST_PORT, free_port
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
 from humanoid_ros.viewer.entrance import page_address, page_token
-from humanoid_sim.walking import generate_walk, plan_footsteps
 
 FILM = Path(__file__).parents[1] / "docs" / "images" / "demo.gif"
 WIDTH, HEIGHT, SHOWN, COLOURS = 1280, 720, 720, 128

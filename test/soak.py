@@ -24,6 +24,7 @@ from fixtures.ros_domain import claim_domain
 from fixtures.ros_processes import children
 from humanoid_stack.msg import PostureTask
 
+from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import Contact, Stance, load_scene
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.bringup.node_list import list_nodes
@@ -32,7 +33,6 @@ from humanoid_ros.bringup.supervisor import Process
 from humanoid_ros.client import HumanoidStack
 from humanoid_ros.client.answers import PlanAnswer
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
-from humanoid_sim.walking import generate_walk, plan_footsteps
 
 GROWTH = 0.05
 """Of a process' memory over the second half of the run, at most."""

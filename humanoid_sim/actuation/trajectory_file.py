@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import read_text
-from humanoid_sim.control.trajectory import JointTrajectory
+from humanoid_model.joint_trajectory import JointTrajectory
 
 _EFFORT = "effort:"
 

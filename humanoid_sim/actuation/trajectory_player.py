@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_sim.control.trajectory import JointTrajectory, warm_up_sampling
+from humanoid_model.joint_trajectory import JointTrajectory, warm_up_sampling
 from humanoid_sim.module import Module
 
 if TYPE_CHECKING:

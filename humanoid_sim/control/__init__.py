@@ -1,6 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reference motions for the joints of a robot."""
-
-from humanoid_sim.control.trajectory import JointTrajectory, TrajectorySample
-
-__all__ = ["JointTrajectory", "TrajectorySample"]
+"""Joints that follow trajectories: a controller of theirs, timing and stops along a path, checks of motions."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.joint_trajectory import JointTrajectory, TrajectorySample
 from humanoid_sim.control.path_timing import PathTiming
-from humanoid_sim.control.trajectory import JointTrajectory, TrajectorySample
 
 Rows = NDArray[np.float64] | Sequence[NDArray[np.float64]]
 """(n,) values of each point."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_sim.control.trajectory import JointTrajectory
+from humanoid_model.joint_trajectory import JointTrajectory
 
 MAX_DELAY = 86400.0
 """A trajectory that starts later than this has a stamp of another clock [s]."""

@@ -10,7 +10,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_sim.control.trajectory import JointTrajectory
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_sim.interaction.device import Device, DeviceSample
 
 OMNI_RATE = 1000.0

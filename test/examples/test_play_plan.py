@@ -15,7 +15,7 @@ from humanoid_model import ContactKind, Stance
 from humanoid_planner.motion import MotionSettings, PlannedPostures, generate_motion
 from humanoid_planner.posture import NearReference, generate_posture
 from humanoid_sim import Simulation
-from humanoid_sim.walking import play_motion
+from humanoid_sim.playback import play_motion
 
 
 @pytest.mark.feature("001-F011", "001-F016", "001-F253")

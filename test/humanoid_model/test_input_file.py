@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from humanoid_control.walking.walking_pattern import load_walking_pattern
 from humanoid_model import load_robot, load_scene
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Mesh
@@ -22,7 +23,6 @@ from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_sim.actuation.trajectory_file import read_joint_trajectory
 from humanoid_sim.contact.solver_file import read_solver_file
-from humanoid_sim.walking.walking_pattern import load_walking_pattern
 from humanoid_studies.humod.mat_file import MatFile
 from humanoid_studies.posture.statistics import GenerationLog
 

@@ -21,7 +21,7 @@ from fixtures.scenes import body, box, floor, place, scene
 from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from humanoid_sim import Module, Simulation
 from humanoid_sim.actuation.trajectory_player import TrajectoryPlayer
-from humanoid_sim.control import JointTrajectory
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_sim.control.joint_commands import JointCommands
 from humanoid_sim.control.joint_trajectory_controller import JointTrajectoryController
 from humanoid_sim.control.trajectory_request import GivenTrajectory, JointLimits, Tolerances, check_trajectory

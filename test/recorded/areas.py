@@ -164,8 +164,9 @@ def plans() -> Quantities:
 
 def simulations() -> Quantities:
     """The simulator stands, is pushed, walks, falls and stacks; solved to 1e-9, and what is stable stays as near."""
+    from humanoid_control.walking import generate_walk, plan_footsteps
     from humanoid_sim import Simulation
-    from humanoid_sim.walking import generate_walk, plan_footsteps, play_motion
+    from humanoid_sim.playback import play_motion
 
     found = {}
     standing = Simulation("stand")
@@ -269,11 +270,11 @@ def interfaces() -> Quantities:
 
 def messages() -> Quantities:
     """Messages that nodes make of what the libraries give: their words as they are, their numbers in order."""
+    from humanoid_control.walking import generate_walk, plan_footsteps
     from humanoid_ros.messages.posture_messages import configuration, posture_message
     from humanoid_ros.messages.scene_view import scene_view
     from humanoid_ros.messages.stance_messages import contact_location_message, stance_message, surface_message
     from humanoid_ros.messages.whole_body_trajectory import whole_body_message
-    from humanoid_sim.walking import generate_walk, plan_footsteps
 
     robot, scene = load_robot("hrp2"), load_scene("stand")
     q = robot.postures["half_sitting"]

@@ -11,13 +11,13 @@ import pinocchio as pin
 from humanoid_model.actuator import Actuator
 from humanoid_model.arrays import Array
 from humanoid_model.description import Box, Geometry, Inertial, Joint, Link
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.robot import Robot
 from humanoid_model.scene import PairRule, Scene
 from humanoid_model.scene_file import load_scene
 from humanoid_sim.actuation.motor_monitor import DriveReport, MotorMonitor
 from humanoid_sim.actuation.trajectory_file import DEFAULT_PERIOD
 from humanoid_sim.actuation.trajectory_player import TrajectoryPlayer
-from humanoid_sim.control.trajectory import JointTrajectory
 from humanoid_sim.monitoring.balance_monitor import BalanceMonitor, BalanceSeries
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.lifting.planar_lifter import JOINTS, SHARE_OF_PEAK, PlanarLifter

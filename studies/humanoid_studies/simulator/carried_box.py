@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
+from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import PairRule, Scene, SceneBody, load_scene
 from humanoid_model.description import Box, Geometry
 from humanoid_model.scene import place_robot
 from humanoid_model.uniform_body import uniform_inertia
 from humanoid_sim.simulation import Simulation
-from humanoid_sim.walking import generate_walk, plan_footsteps
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
 from humanoid_studies.simulator.walk_run import run_walk
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from humanoid_model.description import Box, Shape
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.scene import PairRule, Scene, SceneBody, SceneRobot, place_robot
-from humanoid_sim.control.trajectory import JointTrajectory
 from humanoid_sim.interaction import AttachMode, JointAdmittance, ScriptedDevice
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve

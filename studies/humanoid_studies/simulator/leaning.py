@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from humanoid_sim.control.trajectory import JointTrajectory
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import Panel
 from humanoid_studies.simulator.scene_view import view

@@ -20,8 +20,8 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.motion import Motion, PlannedPostures, generate_motion
 from humanoid_planner.posture import NearReference, generate_posture
 from humanoid_sim.monitoring.balance_monitor import BalanceMonitor, BalanceSeries
+from humanoid_sim.playback import PlayedMotion, play_motion
 from humanoid_sim.simulation import Simulation
-from humanoid_sim.walking import PlayedMotion, play_motion
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
 from humanoid_studies.simulator.made_scene import made_body
 from humanoid_studies.simulator.scene_view import view

@@ -12,13 +12,13 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from humanoid_control.walking import WalkingPattern, generate_walk, plan_footsteps
 from humanoid_model import Robot, Scene, load_robot, load_scene
 from humanoid_model.elastic_material import Material
 from humanoid_model.scene import place_robot
 from humanoid_model.sole import SoleShape
 from humanoid_sim.actuation import FeedForward, TrajectoryPlayer
 from humanoid_sim.simulation import Simulation
-from humanoid_sim.walking import WalkingPattern, generate_walk, plan_footsteps
 
 POSTURE = "half_sitting"
 """That the walks begin in."""

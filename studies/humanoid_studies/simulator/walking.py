@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_control.walking import WalkingPattern
 from humanoid_sim.simulation import Simulation
-from humanoid_sim.walking import WalkingPattern
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
 from humanoid_studies.simulator.walk_run import WalkRun, run_walk, thesis_walk, walking_scene
 

@@ -23,8 +23,8 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
+from humanoid_model.joint_trajectory import JointTrajectory  # noqa: E402
 from humanoid_ros.messages.conversions import seconds  # noqa: E402
-from humanoid_sim.control.trajectory import JointTrajectory  # noqa: E402
 
 pytestmark = [pytest.mark.ros, pytest.mark.feature("000-F029")]
 CONFIG = """

@@ -32,6 +32,7 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 
 from humanoid_model import Robot, load_robot  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
+from humanoid_model.joint_trajectory import JointTrajectory  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_planner.gait import GaitDefaults, generation  # noqa: E402
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait  # noqa: E402
@@ -45,7 +46,6 @@ from humanoid_ros.messages.conversions import array, seconds  # noqa: E402
 from humanoid_ros.node.process_requests import Answer  # noqa: E402
 from humanoid_sim import Simulation  # noqa: E402
 from humanoid_sim.actuation import TrajectoryPlayer  # noqa: E402
-from humanoid_sim.control import JointTrajectory  # noqa: E402
 
 pytestmark = pytest.mark.feature("003-F031")
 

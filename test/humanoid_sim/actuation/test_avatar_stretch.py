@@ -10,9 +10,9 @@ import pytest
 from fixtures.scenes import floor, scene, standing
 
 from humanoid_model import load_robot
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import FeedForward, TrajectoryPlayer
-from humanoid_sim.control.trajectory import JointTrajectory
 from humanoid_sim.monitoring import robot_balance
 
 PERIOD = 4.0

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_sim.control.joint_path import JointPath, PathPoints
 from humanoid_sim.control.path_timing import PathTiming
-from humanoid_sim.control.trajectory import JointTrajectory
 
 pytestmark = pytest.mark.feature("000-F029")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-from humanoid_sim.control import JointTrajectory
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_sim.control.joint_commands import JointCommands
 from humanoid_sim.control.joint_trajectory_controller import (
     JointTrajectoryController,

@@ -10,9 +10,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_control.walking.footstep_plan import support_soles
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
-from humanoid_sim.walking.footstep_plan import support_soles
 
 _DAMPING = 1e-8
 """Of the least squares where they converge; it only matters where legs are stretched."""

@@ -11,16 +11,16 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
+from humanoid_control.walking.footstep_plan import Footstep, FootstepPlan, Phase
+from humanoid_control.walking.leg_kinematics import LegKinematics, LegSolution
+from humanoid_control.walking.preview_control import PreviewController
+from humanoid_control.walking.swing_foot import quintic, swing_placement, swing_yaw
+from humanoid_control.walking.walking_pattern import WalkingPattern
+from humanoid_control.walking.zmp_reference import zmp_reference
 from humanoid_model import Robot
 from humanoid_model.convex_polygon import convex_hull, polygon_margin
 from humanoid_model.errors import InputError
 from humanoid_model.multibody_zmp import multibody_zero_moment_point
-from humanoid_sim.walking.footstep_plan import Footstep, FootstepPlan, Phase
-from humanoid_sim.walking.leg_kinematics import LegKinematics, LegSolution
-from humanoid_sim.walking.preview_control import PreviewController
-from humanoid_sim.walking.swing_foot import quintic, swing_placement, swing_yaw
-from humanoid_sim.walking.walking_pattern import WalkingPattern
-from humanoid_sim.walking.zmp_reference import zmp_reference
 
 _GRAVITY = 9.81
 """m/s^2."""

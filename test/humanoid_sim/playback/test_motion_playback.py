@@ -14,8 +14,8 @@ from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
 from humanoid_sim import Simulation
-from humanoid_sim.walking import play_motion
-from humanoid_sim.walking.motion_watch import ContactLoad, MotionWatch
+from humanoid_sim.playback import play_motion
+from humanoid_sim.playback.motion_watch import ContactLoad, MotionWatch
 
 pytestmark = pytest.mark.feature("001-F238")
 

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.interpolate import BPoly, CubicHermiteSpline, interp1d
 
 from humanoid_model.errors import InputError
-from humanoid_sim.control.trajectory import JointTrajectory
+from humanoid_model.joint_trajectory import JointTrajectory
 
 NAMES = ["a", "b"]
 VALUES = st.floats(-10.0, 10.0, allow_subnormal=False)

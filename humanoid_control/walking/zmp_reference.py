@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_sim.walking.footstep_plan import Footstep, FootstepPlan
+from humanoid_control.walking.footstep_plan import Footstep, FootstepPlan
 
 
 def zmp_reference(

@@ -17,9 +17,9 @@ from humanoid_model.archive import BROKEN_ARCHIVE, read_archive
 from humanoid_model.contact import Contact, Surface
 from humanoid_model.errors import InputError
 from humanoid_model.input_file import require_file
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.robot import Robot
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
-from humanoid_sim.control.trajectory import JointTrajectory
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class WalkingPattern:
 
     @property
     def trajectory(self) -> JointTrajectory:
-        """What :class:`~humanoid_sim.actuation.TrajectoryPlayer` plays: the cubic spline through all samples."""
+        """What players and controllers of joints take: the cubic spline through all samples."""
         velocities = CubicSpline(self.times, self.positions, bc_type="clamped").derivative()(self.times)
         return JointTrajectory(self.joint_names, self.times, self.positions, velocities)
 
@@ -108,10 +108,7 @@ class WalkingPattern:
             np.savez_compressed(file, **arrays)
 
     def write_joints(self, path: str | Path) -> None:
-        """Write times and joint positions as comma-separated values.
-
-        :func:`~humanoid_sim.actuation.read_joint_trajectory` reads them.
-        """
+        """Write times and joint positions as comma-separated values, as files of joint trajectories have them."""
         rows = np.column_stack([self.times, self.positions])
         header = ",".join(("time", *self.joint_names))
         np.savetxt(path, rows, fmt="%.17g", delimiter=",", header=header, comments="")

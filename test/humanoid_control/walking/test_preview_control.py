@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from humanoid_control.walking import PreviewController
 from humanoid_model.errors import InputError
-from humanoid_sim.walking import PreviewController
 
 HEIGHT, DT, GRAVITY = 0.8, 0.01, 9.81
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from humanoid_control.walking import Footstep, FootstepPlan, plan_footsteps
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
-from humanoid_sim.walking import Footstep, FootstepPlan, plan_footsteps
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_model.whole_body_trajectory import TrajectorySample, WholeBodyTrajectory
 from humanoid_sim.module import Module
-from humanoid_sim.walking.whole_body_program import BodyLimits, WeightedTasks, WholeBodyProgram
+from humanoid_sim.playback.whole_body_program import BodyLimits, WeightedTasks, WholeBodyProgram
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation

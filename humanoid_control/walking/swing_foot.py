@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from humanoid_sim.walking.footstep_plan import Footstep
+from humanoid_control.walking.footstep_plan import Footstep
 
 
 def quintic(s: float) -> float:

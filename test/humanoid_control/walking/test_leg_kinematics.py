@@ -8,9 +8,9 @@ import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 
+from humanoid_control.walking.leg_kinematics import LegKinematics
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_sim.walking.leg_kinematics import LegKinematics
 
 
 def test_it_finds_the_configuration_that_made_the_task() -> None:

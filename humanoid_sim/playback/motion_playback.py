@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_sim.actuation import TrajectoryPlayer
-from humanoid_sim.control import JointTrajectory
-from humanoid_sim.walking.motion_watch import ContactLoad, MotionWatch, PlayedMotion
-from humanoid_sim.walking.whole_body_tracking import WholeBodyTracking
+from humanoid_sim.playback.motion_watch import ContactLoad, MotionWatch, PlayedMotion
+from humanoid_sim.playback.whole_body_tracking import WholeBodyTracking
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from humanoid_control.walking import WalkingPattern, generate_walk, plan_footsteps
 from humanoid_model import load_robot
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import FeedForward, TrajectoryPlayer
-from humanoid_sim.walking import WalkingPattern, generate_walk, plan_footsteps
 
 
 @pytest.fixture(scope="module")
