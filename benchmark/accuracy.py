@@ -73,7 +73,7 @@ def robot_task(name: str) -> dict[str, Any]:
         push = {"link": robot.description.root, "force": force, "steps": PUSH_STEPS}
         return task | ({"push": push} if name == "pushed" else {})
     walk = generate_walk(robot, plan_footsteps(robot, "half_sitting"), "half_sitting")
-    samples = [walk.trajectory.sample(DT * (step + 1)) for step in range(WALK_STEPS)]
+    samples = [walk.trajectory.at(DT * (step + 1)) for step in range(WALK_STEPS)]
     return standing_task(robot, "half_sitting", DT, 0) | {
         "steps": len(samples), "joints": list(walk.joint_names),
         "positions": [sample.positions.tolist() for sample in samples],

@@ -51,7 +51,7 @@ def main() -> None:
     walk = generate_walk(robot, plan_footsteps(robot, "half_sitting"), "half_sitting")
     steps = round(walk.duration / DT)
     trajectory = walk.trajectory
-    samples = [trajectory.sample(DT * (step + 1)) for step in range(steps)]
+    samples = [trajectory.at(DT * (step + 1)) for step in range(steps)]
     positions = np.array([sample.positions for sample in samples])
     velocities = np.array([sample.velocities for sample in samples])
     simulation = Simulation("walk", DT)

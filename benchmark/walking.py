@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from humanoid_control.walking import WalkingPattern, generate_walk, plan_footsteps
 from humanoid_model import load_robot
-from humanoid_model.joint_trajectory import TrajectorySample
+from humanoid_model.joint_trajectory import JointSample
 from humanoid_sim import Simulation
 
 DT = 1e-3
@@ -30,7 +30,7 @@ DT = 1e-3
 class OwnEngine:
     """This simulator."""
 
-    def __init__(self, walk: WalkingPattern, samples: list[TrajectorySample]) -> None:
+    def __init__(self, walk: WalkingPattern, samples: list[JointSample]) -> None:
         """Set up."""
         self.simulation = Simulation("walk", DT)
         self.start = self.simulation.save_state()
@@ -67,7 +67,7 @@ def main() -> None:
     walk = generate_walk(robot, plan_footsteps(robot, "half_sitting"), "half_sitting")
     times = DT * np.arange(1, round(walk.duration / DT) + 1)
     trajectory = walk.trajectory
-    samples = [trajectory.sample(time) for time in times]
+    samples = [trajectory.at(time) for time in times]
     task = standing_task(robot, "half_sitting", DT, 0) | {
         "joints": list(walk.joint_names), "positions": [sample.positions.tolist() for sample in samples],
         "velocities": [sample.velocities.tolist() for sample in samples],

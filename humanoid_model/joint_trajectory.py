@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 
 _JUMP = 1e-6
 """Difference of positions and velocities that counts as none where efforts jump, rad or m and per s."""
 
 
-class TrajectorySample(NamedTuple):
+class JointSample(NamedTuple):
     """State of the joints at one time of a trajectory, each (n,).
 
     Attributes:
@@ -43,7 +45,10 @@ class JointTrajectory:
     Attributes:
         joint_names: the n joints.
         times: (k,) times of the points, increasing, s.
-        has_efforts: whether there are feed-forward efforts.
+        positions: (k, n) of the points, rad or m.
+        velocities: (k, n) rad/s or m/s, NaN at points that give none; None where no point gives any.
+        accelerations: (k, n) rad/s^2 or m/s^2, likewise.
+        efforts: (k, n) feed-forward, N m or N; None where there are none.
     """
 
     def __init__(
@@ -87,9 +92,9 @@ class JointTrajectory:
                 element="points",
                 remedy="Give at least one point",
             )
-        for index, time in enumerate(self.times):
-            if not np.isfinite(time):
-                raise InputError(f"time is {time}", element=f"points[{index}]")
+        if not np.isfinite(self.times).all():
+            index = int(np.argmin(np.isfinite(self.times)))
+            raise InputError(f"time is {self.times[index]}", element=f"points[{index}]")
         steps = np.diff(self.times)
         late = steps < 0.0 if efforts is not None else steps <= 0.0
         if efforts is not None:
@@ -101,35 +106,28 @@ class JointTrajectory:
                 element=f"points[{index}]",
                 remedy="Let times increase strictly",
             )
-        count = len(self.times)
-        rows = [
-            _rows(positions, count, self.joint_names, "positions"),
-            _rows(velocities, count, self.joint_names, "velocities"),
-            _rows(accelerations, count, self.joint_names, "accelerations"),
-        ]
-        ends: list[np.ndarray] = []
-        for index, row in enumerate(rows[0]):
-            if row is None:
-                raise InputError("no positions", element=f"points[{index}]")
-            ends = [*ends[:1], row]
+        given = [(positions, "positions"), (velocities, "velocities"), (accelerations, "accelerations")]
+        tables = [_table(rows, self.times, self.joint_names, field) for rows, field in given]
+        self.positions = _whole(tables[0], "positions")
+        self.velocities, self.accelerations = tables[1:]
+        self.efforts = None
+        if efforts is not None:
+            self.efforts = _whole(_table(efforts, self.times, self.joint_names, "efforts"), "efforts")
         for index in np.flatnonzero(steps == 0.0):
-            for field, given in zip(("positions", "velocities"), rows[:2], strict=True):
-                first, second = given[index], given[index + 1]
-                if first is not None and second is not None and not np.allclose(first, second, rtol=0.0, atol=_JUMP):
+            for field, table in (("positions", self.positions), ("velocities", self.velocities)):
+                if table is not None and (np.abs(table[index + 1] - table[index]) > _JUMP).any():
                     raise InputError(
                         f"{field} jump at {self.times[index]:g} s",
                         element=f"points[{index + 1}]",
                         remedy="Only efforts may differ where a time is given twice",
                     )
-        self._coefficients = _fit(self.times, *rows)
-        self._efforts = None if efforts is None else _all_rows(efforts, count, self.joint_names)
-        if self._efforts is not None:
-            means = 0.5 * (self._efforts[1:] + self._efforts[:-1])
+        if self.efforts is not None:
+            means = 0.5 * (self.efforts[1:] + self.efforts[:-1])
             self._impulses = np.vstack([np.zeros(len(self.joint_names)), np.cumsum(steps[:, None] * means, axis=0)])
         zero = np.zeros(len(self.joint_names))
-        for array in (zero, *ends):
+        for array in (zero, self.positions):
             array.setflags(write=False)
-        self._before, self._after = (TrajectorySample(row, zero, zero) for row in (ends[0], ends[-1]))
+        self._before, self._after = (JointSample(row, zero, zero) for row in self.positions[[0, -1]])
 
     @property
     def start_time(self) -> float:
@@ -140,11 +138,6 @@ class JointTrajectory:
     def end_time(self) -> float:
         """Time of the last point, s."""
         return float(self.times[-1])
-
-    @property
-    def has_efforts(self) -> bool:
-        """Whether there are feed-forward efforts."""
-        return self._efforts is not None
 
     def mean_efforts(self, start: float, end: float) -> np.ndarray:
         """Means (n,) of the feed-forward efforts over a while, jumps within it included, N m or N.
@@ -159,15 +152,37 @@ class JointTrajectory:
         Raises:
             InputError: There are no efforts, or the end isn't later.
         """
-        if self._efforts is None:
+        if self.efforts is None:
             raise InputError("has no efforts", element="trajectory", remedy="Give efforts with its points")
         if not end > start:
             raise InputError(f"from {start:g} to {end:g} s", element="mean_efforts", remedy="Let the end be later")
         return np.asarray((self._impulse(end) - self._impulse(start)) / (end - start))
 
+    @cached_property
+    def _coefficients(self) -> Array:
+        """(k - 1, 6, n) coefficients of the powers of the time since a segment's start."""
+        tables = [self.positions, self.velocities, self.accelerations]
+        coefficients: Array = np.zeros((len(self.times) - 1, 6, len(self.joint_names)))
+        for segment, duration in enumerate(np.diff(self.times)):
+            if duration == 0.0:
+                continue  # nothing is ever sampled where efforts jump
+            known: list[Array] = []
+            for table in tables:
+                if table is None or np.isnan(table[segment : segment + 2]).any():
+                    break
+                known.append(table)
+            half, degree = len(known), 2 * len(known) - 1
+            conditions = [table[segment] for table in known] + [table[segment + 1] for table in known]
+            # In units of the segment's duration the conditions don't depend on it, and are well scaled.
+            scale = duration ** np.arange(half)
+            scaled = np.array(conditions) * np.tile(scale, 2)[:, None]
+            powers = duration ** np.arange(degree + 1)
+            coefficients[segment, : degree + 1] = _HERMITE[degree] @ scaled / powers[:, None]
+        return coefficients
+
     def _impulse(self, time: float) -> np.ndarray:
         """Integral (n,) of the efforts from the first point on."""
-        efforts, times = self._efforts, self.times
+        efforts, times = self.efforts, self.times
         assert efforts is not None
         if time <= times[0] or len(times) == 1:
             return np.asarray((time - times[0]) * efforts[0])
@@ -178,14 +193,14 @@ class JointTrajectory:
         slope = (efforts[index + 1] - efforts[index]) / (times[index + 1] - times[index])
         return np.asarray(self._impulses[index] + s * (efforts[index] + 0.5 * s * slope))
 
-    def sample(self, time: float) -> TrajectorySample:
+    def at(self, time: float) -> JointSample:
         """Positions, velocities and accelerations of the joints at a time in s."""
         if time < self.times[0]:
             return self._before
         if time >= self.times[-1]:
             return self._after
         positions, velocities, accelerations = _sample(self.times, self._coefficients, time)
-        return TrajectorySample(positions, velocities, accelerations)
+        return JointSample(positions, velocities, accelerations)
 
     def looks(self, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Look at all polynomials.
@@ -211,25 +226,26 @@ class JointTrajectory:
         return times.ravel(), positions.reshape(-1, count), velocities.reshape(-1, count)
 
 
-def _rows(
-    values: Sequence[ArrayLike | None] | np.ndarray | None,
-    count: int,
+def _table(
+    rows: Sequence[ArrayLike | None] | np.ndarray | None,
+    times: np.ndarray,
     joint_names: tuple[str, ...],
     field: str,
-) -> list[np.ndarray | None]:
-    """One (n,) array per point, or None where nothing is given."""
-    if values is None:
-        return [None] * count
-    if len(values) != count:
+) -> Array | None:
+    """(k, n) of all points, NaN where a point gives nothing; None where none gives anything."""
+    rows = [None] * len(times) if rows is None else rows
+    if len(rows) != len(times):
         raise InputError(
-            f"{field} of {len(values)} points for {count} times",
+            f"{field} of {len(rows)} points for {len(times)} times",
             element="points",
             remedy="Give each point one time",
         )
-    rows: list[np.ndarray | None] = []
-    for index, value in enumerate(values):
+    shape = len(times), len(joint_names)
+    if isinstance(rows, np.ndarray) and rows.shape == shape and np.isfinite(rows).all():
+        return rows.astype(float)
+    table: Array = np.full(shape, np.nan)
+    for index, value in enumerate(rows):
         if value is None:
-            rows.append(None)
             continue
         row = np.array(value, dtype=float)
         if row.shape != (len(joint_names),):
@@ -245,47 +261,17 @@ def _rows(
                 element=f"points[{index}]",
                 remedy="Give finite numbers",
             )
-        rows.append(row)
-    return rows
+        table[index] = row
+    return None if np.isnan(table).all() else table
 
 
-def _all_rows(efforts: Sequence[ArrayLike] | np.ndarray, count: int, joint_names: tuple[str, ...]) -> np.ndarray:
-    """(k, n) efforts, which every point has to give."""
-    rows = []
-    for index, row in enumerate(_rows(efforts, count, joint_names, "efforts")):
-        if row is None:
-            raise InputError("no efforts", element=f"points[{index}]", remedy="Give efforts for all points or for none")
-        rows.append(row)
-    return np.array(rows)
-
-
-def _fit(
-    times: np.ndarray,
-    positions: list[np.ndarray | None],
-    velocities: list[np.ndarray | None],
-    accelerations: list[np.ndarray | None],
-) -> np.ndarray:
-    """(k - 1, 6, n) coefficients of the powers of the time since a segment's start."""
-    coefficients = np.zeros((len(times) - 1, 6, len(positions[0])))  # type: ignore[arg-type]
-    for segment in range(len(times) - 1):
-        duration = times[segment + 1] - times[segment]
-        if duration == 0.0:
-            continue  # nothing is ever sampled where efforts jump
-        ends = slice(segment, segment + 2)
-        degree = 1
-        if None not in [None if row is None else 0 for row in velocities[ends]]:
-            degree = 3
-            if None not in [None if row is None else 0 for row in accelerations[ends]]:
-                degree = 5
-        half = (degree + 1) // 2
-        known = [positions, velocities, accelerations][:half]
-        conditions = [rows[segment] for rows in known] + [rows[segment + 1] for rows in known]
-        # In units of the segment's duration the conditions don't depend on it, and are well scaled.
-        scale = duration ** np.arange(half)
-        scaled = np.array(conditions) * np.tile(scale, 2)[:, None]
-        powers = duration ** np.arange(degree + 1)
-        coefficients[segment, : degree + 1] = _HERMITE[degree] @ scaled / powers[:, None]
-    return coefficients
+def _whole(table: Array | None, field: str) -> Array:
+    """Return a table that every point has to give."""
+    lacking = np.ones(1, dtype=bool) if table is None else np.isnan(table).any(axis=1)
+    if table is None or lacking.any():
+        index = int(np.argmax(lacking))
+        raise InputError(f"no {field}", element=f"points[{index}]", remedy=f"Give {field} for all points")
+    return table
 
 
 def _hermite(degree: int) -> np.ndarray:
@@ -325,5 +311,5 @@ def _sample(times: np.ndarray, coefficients: np.ndarray, time: float) -> tuple[n
 
 
 def warm_up_sampling() -> None:
-    """Compile or load what :meth:`JointTrajectory.sample` needs, so that who controls joints doesn't wait for it."""
+    """Compile or load what :meth:`JointTrajectory.at` needs, so that who controls joints doesn't wait for it."""
     _sample(np.zeros(2), np.zeros((1, 6, 1)), 0.0)

@@ -83,7 +83,7 @@ class PlannedForce:
     slips: bool = False
 
 
-class TrajectorySample(NamedTuple):
+class WholeBodySample(NamedTuple):
     """A motion at one time.
 
     Attributes:
@@ -231,7 +231,7 @@ class WholeBodyTrajectory:
         now = tuple(item for item in self.contacts if item.start <= clipped < item.end)
         return now or tuple(item for item in self.contacts if item.start <= clipped <= item.end)
 
-    def at(self, time: float) -> TrajectorySample:
+    def at(self, time: float) -> WholeBodySample:
         """Return the motion at a time [s]; between samples straight lines, on rotations too."""
         clipped = self._clipped(time)
         i = min(max(int(np.searchsorted(self.times, clipped, side="right")) - 1, 0), len(self.times) - 2)
@@ -246,7 +246,7 @@ class WholeBodyTrajectory:
             if name not in bearing:
                 later = [s.start for s in self.contacts if s.location == name and s.contact.kind.bears]
                 landing[name] = min((start for start in later if start > clipped), default=np.inf)
-        return TrajectorySample(
+        return WholeBodySample(
             pin.interpolate(self.robot.model, self.q[i], self.q[i + 1], share),
             moving * v,
             moving * a,

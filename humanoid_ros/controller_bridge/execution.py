@@ -405,7 +405,7 @@ class Execution:
             if joint in self._joints
         ]
         own, columns = (list(side) for side in zip(*pairs, strict=True))
-        told, sample = reference.positions[own], self._motion.path.trajectory.sample
+        told, sample = reference.positions[own], self._motion.path.trajectory.at
 
         def off(position: float) -> float:
             return float(np.abs(sample(position).positions[columns] - told).max())

@@ -53,7 +53,7 @@ class CheckedMotion:
 
     def keeps_acceleration_bounds(self, position: float, speed: float, acceleration: float) -> bool:
         """Whether no joint accelerates beyond its bound at a place, a speed and an acceleration along the path."""
-        own = self.path.trajectory.sample(position)
+        own = self.path.trajectory.at(position)
         asked = own.accelerations * speed**2 + own.velocities * acceleration
         return bool((np.abs(asked) <= self.acceleration).all())
 
@@ -223,7 +223,7 @@ def _whole_body(
             remedy="Give the base link's pose at every point",
         )
     times = np.array([seconds(point.time_from_start) for point in points])
-    samples = [path.trajectory.sample(float(time)) for time in times]
+    samples = [path.trajectory.at(float(time)) for time in times]
     q = np.tile(pin.neutral(robot.model), (count, 1))
     v, a = np.zeros((count, robot.model.nv)), np.zeros((count, robot.model.nv))
     for name, position in measured.items():

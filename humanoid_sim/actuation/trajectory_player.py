@@ -100,7 +100,7 @@ class TrajectoryPlayer(Module):
         if not self.trajectory.start_time <= time <= self.trajectory.end_time + 0.5 * simulation.dt:
             return
         reached = simulation.robots[self._robot].joint_positions[self._places]
-        error = np.abs(reached - self.trajectory.sample(time).positions)
+        error = np.abs(reached - self.trajectory.at(time).positions)
         self._error = TrackingError(
             self._error.steps + 1, np.maximum(self._error.largest, error), self._error.squares + error**2
         )
@@ -121,8 +121,8 @@ class TrajectoryPlayer(Module):
 
     def _command(self, simulation: Simulation) -> None:
         now = simulation.time - self._start
-        sample = self.trajectory.sample(now + simulation.dt)
-        efforts = self.trajectory.mean_efforts(now, now + simulation.dt) if self.trajectory.has_efforts else None
+        sample = self.trajectory.at(now + simulation.dt)
+        efforts = self.trajectory.mean_efforts(now, now + simulation.dt) if self.trajectory.efforts is not None else None
         simulation.robots[self._robot].set_position_target(
             sample.positions, sample.velocities, list(self.trajectory.joint_names), efforts
         )

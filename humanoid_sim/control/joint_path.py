@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from humanoid_model.joint_trajectory import JointTrajectory, TrajectorySample
+from humanoid_model.joint_trajectory import JointTrajectory, JointSample
 from humanoid_sim.control.path_timing import PathTiming
 
 Rows = NDArray[np.float64] | Sequence[NDArray[np.float64]]
@@ -77,11 +77,11 @@ class JointPath:
         """Duration at the trajectory's own speed [s]."""
         return self.trajectory.end_time
 
-    def at(self, timing: PathTiming, time: float) -> TrajectorySample:
+    def at(self, timing: PathTiming, time: float) -> JointSample:
         """Return the joints at a time [s]."""
         place = timing.at(time)
-        own = self.trajectory.sample(place.position)
-        return TrajectorySample(
+        own = self.trajectory.at(place.position)
+        return JointSample(
             own.positions,
             own.velocities * place.speed,
             own.accelerations * place.speed**2 + own.velocities * place.acceleration,

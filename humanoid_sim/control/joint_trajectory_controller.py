@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.joint_trajectory import JointTrajectory, TrajectorySample, warm_up_sampling
+from humanoid_model.joint_trajectory import JointTrajectory, JointSample, warm_up_sampling
 from humanoid_sim.control.joint_commands import JointCommands
 from humanoid_sim.control.trajectory_request import (
     JointLimits,
@@ -217,7 +217,7 @@ class JointTrajectoryController:
         assert motion.trajectory is not None
         actual = self._actual(now, positions, velocities)
         begun = self._target is not None and motion.checked
-        desired = self._target if begun else np.array(motion.trajectory.sample(now))
+        desired = self._target if begun else np.array(motion.trajectory.at(now))
         assert desired is not None
         error = self._error(desired, actual)
         outcome = self._judge(motion, now, error)
@@ -232,7 +232,7 @@ class JointTrajectoryController:
             self._end_motion(outcome)
             self._target = None
 
-    def sample(self, now: float, time: float) -> TrajectorySample | None:
+    def sample(self, now: float, time: float) -> JointSample | None:
         """Return where the joints should be at a time from now on; None for a time in the past."""
         if time < now:
             return None
@@ -242,9 +242,9 @@ class JointTrajectoryController:
             motion = later
         if motion is None:
             zero = np.zeros(len(self.joints))
-            return TrajectorySample(self._commands.positions[self._indices], zero, zero)
+            return JointSample(self._commands.positions[self._indices], zero, zero)
         trajectory = motion.trajectory or self._join(motion, now)
-        return trajectory.sample(time)
+        return trajectory.at(time)
 
     def state(self, now: float, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> ControllerState:
         """Return the state at the last update; of a controller without a trajectory, the state now.
@@ -302,25 +302,19 @@ class JointTrajectoryController:
         first = min(int(np.searchsorted(times, now - 1e-9)), len(times) - 1)
         turns = np.zeros(len(self.joints))
         chosen = request.indices
-        ahead = request.rows[0][first]
-        assert ahead is not None
-        turns[chosen] = 2.0 * np.pi * np.round((state[0][chosen] - ahead) / (2.0 * np.pi))
+        points = request.points
+        turns[chosen] = 2.0 * np.pi * np.round((state[0][chosen] - points.positions[first]) / (2.0 * np.pi))
         turns[~self._wraps] = 0.0
         rows: list[list[NDArray[np.float64] | None]] = []
-        for order, given in enumerate(request.rows):
-            full: list[NDArray[np.float64] | None] = []
-            for row in given[first:]:
-                if row is None:
-                    full.append(None)
-                    continue
-                values = held[order].copy()
-                values[chosen] = row
-                full.append(values + turns if order == 0 else values)
-            rows.append(full)
+        for order, given in enumerate((points.positions, points.velocities, points.accelerations)):
+            values = np.tile(held[order], (len(times) - first, 1))
+            values[:, chosen] = np.nan if given is None else given[first:]
+            values += turns if order == 0 else 0.0
+            rows.append([None if np.isnan(row).any() else row for row in values])
         efforts: NDArray[np.float64] | None = None
-        if request.efforts is not None:
+        if points.efforts is not None:
             efforts = np.zeros((len(times) - first, len(self.joints)))
-            efforts[:, chosen] = request.efforts[first:]
+            efforts[:, chosen] = points.efforts[first:]
         later = times[first:]
         lead = later[0] - now
         if lead > 1e-9:
@@ -329,7 +323,7 @@ class JointTrajectoryController:
                 acting = self._efforts.copy()
                 if first > 0:
                     acting[:] = 0.0
-                    acting[chosen] = request.points.mean_efforts(now - begin, now - begin + _INSTANT)
+                    acting[chosen] = points.mean_efforts(now - begin, now - begin + _INSTANT)
                 efforts = np.vstack([acting, efforts])
             for order, full in enumerate(rows):
                 full.insert(0, state[order] if full[0] is not None else None)
@@ -376,9 +370,9 @@ class JointTrajectoryController:
 
     def _command(self, trajectory: JointTrajectory, now: float) -> None:
         later = now + self._period
-        sample = trajectory.sample(later)
+        sample = trajectory.at(later)
         self._target = np.array(sample)
-        efforts = trajectory.mean_efforts(now, later) if trajectory.has_efforts else None
+        efforts = trajectory.mean_efforts(now, later) if trajectory.efforts is not None else None
         self._commands.set_positions(self._indices, sample.positions, sample.velocities, efforts)
         self._efforts = np.zeros(len(self.joints)) if efforts is None else efforts
 

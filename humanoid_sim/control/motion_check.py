@@ -65,7 +65,7 @@ def joint_faults(path: JointPath, robot: Robot, bounds: MotionBounds, speed: flo
     v = [robot.index_v(name) for name in path.joint_names]
     limits, own = robot.limits, path.trajectory.times
     times = np.unique(np.append((own[:-1, None] + np.diff(own)[:, None] * _SHARES).ravel(), own[-1]))
-    samples = [path.trajectory.sample(float(time)) for time in times]
+    samples = [path.trajectory.at(float(time)) for time in times]
     positions, velocities, accelerations = (np.array([sample[order] for sample in samples]) for order in range(3))
     highest = np.array([bounds.acceleration.get(name, math.inf) for name in path.joint_names])
     tables = [
@@ -87,7 +87,7 @@ def start_faults(path: JointPath, measured: Mapping[str, float], bounds: MotionB
         bounds: the error that is allowed.
     """
     faults = []
-    for name, planned in zip(path.joint_names, path.trajectory.sample(0.0).positions, strict=True):
+    for name, planned in zip(path.joint_names, path.trajectory.at(0.0).positions, strict=True):
         if name not in measured:
             faults.append(InputError(f"joint '{name}' isn't measured", element="joint_states"))
         elif not abs(planned - measured[name]) <= bounds.start:

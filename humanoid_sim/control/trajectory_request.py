@@ -136,15 +136,11 @@ class TrajectoryRequest:
         indices: the joints, as places in the controller's list, shape (n,).
         start: simulated time at which the trajectory starts [s]; None: at once.
         points: its points; times count from ``start``.
-        rows: positions, velocities and accelerations per point as given; None where nothing is.
-        efforts: feed-forward efforts per point [N m or N], (n,) each; None if there are none.
     """
 
     indices: NDArray[np.int64]
     start: float | None
     points: JointTrajectory
-    rows: tuple[list[NDArray[np.float64] | None], ...]
-    efforts: list[NDArray[np.float64]] | None = None
 
 
 def check_trajectory(
@@ -195,7 +191,7 @@ def check_trajectory(
                 )
     _check_limits(trajectory, limits, indices)
     _check_start(given.start, times[-1], now)
-    return TrajectoryRequest(indices, given.start, trajectory, given.rows, given.efforts)
+    return TrajectoryRequest(indices, given.start, trajectory)
 
 
 def check_way(

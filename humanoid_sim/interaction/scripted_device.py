@@ -77,7 +77,7 @@ class ScriptedDevice(Device):
 
     def read(self, time: float) -> DeviceSample:
         """Handle and button at a time."""
-        at = self._path.sample(time)
+        at = self._path.at(time)
         return DeviceSample(
             pin.SE3(self._rotation, np.array(at.positions)),
             np.array(at.velocities),

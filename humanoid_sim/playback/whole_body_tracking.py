@@ -27,7 +27,7 @@ import pinocchio as pin
 
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
-from humanoid_model.whole_body_trajectory import TrajectorySample, WholeBodyTrajectory
+from humanoid_model.whole_body_trajectory import WholeBodySample, WholeBodyTrajectory
 from humanoid_sim.module import Module
 from humanoid_sim.playback.whole_body_program import BodyLimits, WeightedTasks, WholeBodyProgram
 
@@ -184,7 +184,7 @@ class WholeBodyTracking(Module):
         assert isinstance(state, tuple)
         self._bearing, self.offset = dict(state[0]), state[1].copy()
 
-    def _look(self, q: Array, v: Array, sample: TrajectorySample) -> None:
+    def _look(self, q: Array, v: Array, sample: WholeBodySample) -> None:
         """Kinematics and dynamics of the robot and of its plan; accelerations without those of joints."""
         model, data, planned = self._model, self._data, self._planned
         pin.computeAllTerms(model, data, q, v)
@@ -192,7 +192,7 @@ class WholeBodyTracking(Module):
         pin.centerOfMass(model, planned, sample.q, sample.v, sample.a)
         pin.forwardKinematics(model, planned, sample.q, sample.v, sample.a)
 
-    def _update_bearing(self, simulation: Simulation, sample: TrajectorySample) -> None:
+    def _update_bearing(self, simulation: Simulation, sample: WholeBodySample) -> None:
         """Soles bear when the plan says so and they press; one that lands takes the plan along."""
         presses = dict.fromkeys(self._motion.locations, 0.0)
         contacts = simulation.contacts
@@ -221,7 +221,7 @@ class WholeBodyTracking(Module):
                 self.offset = self._data.oMi[joint].translation - goal.oMi[joint].translation
         self._bearing = bearing
 
-    def _program(self, q: Array, v: Array, sample: TrajectorySample, time: float) -> WholeBodyProgram:
+    def _program(self, q: Array, v: Array, sample: WholeBodySample, time: float) -> WholeBodyProgram:
         """Tasks in the order of their weights, within what the robot can do; after :meth:`_look`."""
         tasks, corners = WeightedTasks(self._model.nv), [np.zeros((0, self._model.nv))]
         for sole in self._joints:
@@ -248,7 +248,7 @@ class WholeBodyTracking(Module):
         tasks.add(J_corners, -self._gains.contact * (J_corners @ v) - drifts.ravel(), self._gains.weights[0])
         return np.asarray(J_corners)
 
-    def _swing(self, tasks: WeightedTasks, sole: str, sample: TrajectorySample, time: float) -> None:
+    def _swing(self, tasks: WeightedTasks, sole: str, sample: WholeBodySample, time: float) -> None:
         """Lead a sole in the air along its plan; lead one down that should have landed."""
         data, planned, joint, k = self._data, self._planned, self._joints[sole], self._gains.swing
         J = pin.getJointJacobian(self._model, data, joint, _ALIGNED)
@@ -272,7 +272,7 @@ class WholeBodyTracking(Module):
         speed = planned.vcom[0] - data.Jcom @ v
         tasks.add(data.Jcom, planned.acom[0] + k**2 * error + 2.0 * k * speed - drift, self._gains.weights[1])
 
-    def _keep_upright(self, tasks: WeightedTasks, v: Array, sample: TrajectorySample) -> None:
+    def _keep_upright(self, tasks: WeightedTasks, v: Array, sample: WholeBodySample) -> None:
         """Turn the base as planned."""
         base, k = self._base, self._gains.trunk
         angular = slice(self._root + 3, self._root + 6)
@@ -282,11 +282,11 @@ class WholeBodyTracking(Module):
         target = sample.a[angular] + k**2 * error + 2.0 * k * (sample.v[angular] - v[angular])
         tasks.add(J, target, self._gains.weights[2])
 
-    def _pose(self, tasks: WeightedTasks, q: Array, v: Array, sample: TrajectorySample) -> None:
+    def _pose(self, tasks: WeightedTasks, q: Array, v: Array, sample: WholeBodySample) -> None:
         """Driven joints keep to the plan."""
         tasks.add_single(self._columns, self._wanted(q, v, sample)[self._columns], self._gains.weights[4])
 
-    def _wanted(self, q: Array, v: Array, sample: TrajectorySample) -> Array:
+    def _wanted(self, q: Array, v: Array, sample: WholeBodySample) -> Array:
         """(nv,) accelerations that bring all coordinates back to the plan."""
         k = self._gains.joint
         difference = pin.difference(self._model, q, sample.q)

@@ -36,7 +36,7 @@ def test_sample_meets_scipy(
     else:
         oracle = BPoly.from_derivatives(times, rows.transpose(1, 0, 2))
     time = times[0] + share * (times[-1] - times[0])
-    sample = trajectory.sample(time)
+    sample = trajectory.at(time)
     np.testing.assert_allclose(sample.positions, oracle(time), rtol=1e-9, atol=1e-8)
     if given_derivatives:
         scale = np.abs(rows).max() * (1.0 + 1.0 / steps.min())
@@ -54,7 +54,7 @@ def test_velocity_and_acceleration_are_derivatives(given_derivatives: int) -> No
     trajectory = JointTrajectory(NAMES, [0.0, 0.7, 2.0], *rows[: given_derivatives + 1])
     step = 1e-5
     for time in (0.2, 0.5, 1.1, 1.9):
-        before, here, after = (trajectory.sample(time + k * step) for k in (-1, 0, 1))
+        before, here, after = (trajectory.at(time + k * step) for k in (-1, 0, 1))
         velocity = (after.positions - before.positions) / (2 * step)
         acceleration = (after.velocities - before.velocities) / (2 * step)
         np.testing.assert_allclose(here.velocities, velocity, atol=1e-7)
@@ -72,17 +72,17 @@ def test_points_that_give_different_things() -> None:
     )
     cubic = CubicHermiteSpline([0.0, 1.0], [0.0, 1.0], [0.0, 2.0])
     quintic = BPoly.from_derivatives([1.0, 2.0], [[1.0, 2.0, 1.0], [3.0, 0.5, -1.0]])
-    assert trajectory.sample(0.3).positions[0] == pytest.approx(cubic(0.3), abs=1e-12)
-    assert trajectory.sample(1.6).positions[0] == pytest.approx(quintic(1.6), abs=1e-12)
-    assert trajectory.sample(2.5).positions[0] == pytest.approx(3.5, abs=1e-12)
-    assert trajectory.sample(2.5).velocities[0] == pytest.approx(1.0, abs=1e-12)
+    assert trajectory.at(0.3).positions[0] == pytest.approx(cubic(0.3), abs=1e-12)
+    assert trajectory.at(1.6).positions[0] == pytest.approx(quintic(1.6), abs=1e-12)
+    assert trajectory.at(2.5).positions[0] == pytest.approx(3.5, abs=1e-12)
+    assert trajectory.at(2.5).velocities[0] == pytest.approx(1.0, abs=1e-12)
 
 
 def test_holds_before_and_after() -> None:
     """Outside its times a trajectory stands still at its ends."""
     trajectory = JointTrajectory(["a"], [1.0, 2.0], [[3.0], [5.0]], [[1.0], [2.0]])
     for time, position in ((0.0, 3.0), (2.0, 5.0), (9.0, 5.0)):
-        sample = trajectory.sample(time)
+        sample = trajectory.at(time)
         assert (sample.positions[0], sample.velocities[0], sample.accelerations[0]) == (
             position,
             0.0,
@@ -93,7 +93,7 @@ def test_holds_before_and_after() -> None:
 
 def test_single_point() -> None:
     """One point is a step to it."""
-    assert JointTrajectory(["a"], [0.0], [[3.0]]).sample(0.0).positions[0] == 3.0
+    assert JointTrajectory(["a"], [0.0], [[3.0]]).at(0.0).positions[0] == 3.0
 
 
 EFFORTS = JointTrajectory(
@@ -119,10 +119,10 @@ def test_mean_efforts_hold_the_impulse_across_jumps(start: float, end: float) ->
 
 
 def test_joints_run_through_a_jump_of_efforts() -> None:
-    assert EFFORTS.has_efforts
+    assert EFFORTS.efforts is not None
     for time in (2.0 - 1e-9, 2.0, 2.0 + 1e-9):
-        np.testing.assert_allclose(EFFORTS.sample(time).positions, [2.0, 1.0], atol=1e-7)
-    np.testing.assert_allclose(EFFORTS.sample(3.0).positions, [1.0, 0.5], atol=1e-12)
+        np.testing.assert_allclose(EFFORTS.at(time).positions, [2.0, 1.0], atol=1e-7)
+    np.testing.assert_allclose(EFFORTS.at(3.0).positions, [1.0, 0.5], atol=1e-12)
     np.testing.assert_allclose(JointTrajectory(["a"], [0.0], [[1.0]], efforts=[[3.0]]).mean_efforts(-1.0, 2.0), [3.0])
 
 

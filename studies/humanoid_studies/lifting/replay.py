@@ -212,7 +212,7 @@ def play_lift(
             views.append(view(simulation, f"after {waiting.pop(0):.2f} s"))
         if simulation.step_count % _INTERVAL:
             return
-        planned = -float(turned @ trajectory.sample(now + trajectory.start_time).positions)
+        planned = -float(turned @ trajectory.at(now + trajectory.start_time).positions)
         R = robot.placement_world_base.rotation
         worst_lean = max(worst_lean, abs(float(np.arctan2(R[0, 2], R[2, 2])) - planned))
         force = {"object": np.zeros(3), "feet": np.zeros(3)}

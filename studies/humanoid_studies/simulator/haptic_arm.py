@@ -216,13 +216,13 @@ def session(*, progress: bool = False) -> Session:
     while simulation.time < END - 0.5 * simulation.dt:
         now = simulation.time
         if now <= BENT:
-            at = bending.sample(now)
+            at = bending.at(now)
             robot.set_position_target(at.positions, at.velocities)
         if hand is None and now >= TAKEN - 0.1:
             hand = _user(simulation)
             simulation.add_module(hand)
             simulation.add_module(JointAdmittance("hrp2", ARM, inertia=INERTIA, damping=DAMPING))
-        jaw = closing.sample(now)
+        jaw = closing.at(now)
         robot.set_position_target(jaw.positions, jaw.velocities, joints=JAWS)
         simulation.step()
         bar.update()

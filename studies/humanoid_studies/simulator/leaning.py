@@ -109,7 +109,7 @@ def lean(
     ground = float(feet[0].translation[2] + sole)
     rows, views, waiting = [], [], list(instants)
     for _ in tqdm(range(round(duration / simulation.dt)), unit="step", disable=not progress):
-        point = trajectory.sample(min(simulation.time, goals[-1].time))
+        point = trajectory.at(min(simulation.time, goals[-1].time))
         robot.set_position_target(np.array(point.positions), np.array(point.velocities))
         simulation.step()
         contacts = simulation.contacts

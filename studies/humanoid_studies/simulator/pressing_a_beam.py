@@ -68,7 +68,7 @@ def run(*, progress: bool = False) -> ExperimentResult:
         rows.append((simulation.time, *robot.wrench(SENSOR)[:3], normal.sum(), excess, slide))
         if any(abs(simulation.time - t) < 0.5 * simulation.dt for t in (BENT, RAISED, END)):
             views.append(view(simulation, f"after {simulation.time:g} s"))
-        point = trajectory.sample(min(simulation.time, FORWARD))
+        point = trajectory.at(min(simulation.time, FORWARD))
         robot.set_position_target(np.array(point.positions), np.array(point.velocities), joints=driven)
 
     simulation.run(END, watch, progress=progress)

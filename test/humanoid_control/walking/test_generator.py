@@ -118,13 +118,13 @@ def test_joints_move_continuously_from_rest_to_rest(walk: WalkingPattern) -> Non
     """Velocities have no jump, and accelerations stay below what a jump would make of them."""
     trajectory = walk.trajectory
     times = np.arange(0.0, walk.duration, 1e-3)
-    samples = [trajectory.sample(float(t)) for t in times]
+    samples = [trajectory.at(float(t)) for t in times]
     velocities = np.array([sample.velocities for sample in samples])
     steps = np.abs(np.diff(velocities, axis=0)).max()
     assert np.abs(velocities).max() > 1.0
     assert steps < 0.06
     assert_allclose(velocities[0], 0.0, atol=1e-9)
-    assert_allclose(trajectory.sample(walk.duration - 1e-9).velocities, 0.0, atol=1e-6)
+    assert_allclose(trajectory.at(walk.duration - 1e-9).velocities, 0.0, atol=1e-6)
     moved = np.ptp(walk.positions, axis=0) > 0.0
     assert all(("LEG" in name) == bool(moves) for name, moves in zip(walk.joint_names, moved, strict=True))
 
@@ -140,7 +140,7 @@ def test_a_pattern_goes_through_files(hrp2: Robot, walk: WalkingPattern, tmp_pat
     played = read_joint_trajectory(tmp_path / "walk.csv")
     trajectory = walk.trajectory
     for time in np.linspace(0.0, walk.duration, 50):
-        one, other = trajectory.sample(float(time)), played.sample(float(time))
+        one, other = trajectory.at(float(time)), played.at(float(time))
         assert_allclose(other.positions, one.positions, atol=1e-9)
         assert_allclose(other.velocities, one.velocities, atol=1e-4)
     (tmp_path / "no.npz").write_bytes(b"nothing")

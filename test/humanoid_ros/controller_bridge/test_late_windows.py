@@ -82,7 +82,7 @@ class Follower:
         stamp = self.node.get_clock().now()
         now, position, velocity = stamp.nanoseconds * 1e-9, [0.0], [0.0]
         if self.window is not None:
-            sample = self.window.sample(now)
+            sample = self.window.at(now)
             position, velocity = sample.positions.tolist(), sample.velocities.tolist()
         self.track.append((now, position[0]))
         joints = JointState(name=["joint1"], position=position)

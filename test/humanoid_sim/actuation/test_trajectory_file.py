@@ -28,7 +28,7 @@ def test_rows_every_five_milliseconds(tmp_path: Path) -> None:
     assert trajectory.joint_names == ("hip", "knee")
     assert_allclose(trajectory.times, times)
     for t in np.linspace(0.05, 0.95, 77):
-        sample = trajectory.sample(float(t))
+        sample = trajectory.at(float(t))
         assert_allclose(sample.positions, [math.sin(7 * t), math.cos(5 * t)], atol=1e-7)
         assert_allclose(sample.velocities, [7 * math.cos(7 * t), -5 * math.sin(5 * t)], atol=1e-5)
         assert_allclose(sample.accelerations, [-49 * math.sin(7 * t), -25 * math.cos(5 * t)], atol=0.02)
@@ -37,22 +37,22 @@ def test_rows_every_five_milliseconds(tmp_path: Path) -> None:
 def test_times_of_its_own_and_another_period(tmp_path: Path) -> None:
     trajectory = read_joint_trajectory(write(tmp_path, "time,hip\n0,1\n0.5,2\n2,2\n"))
     assert_allclose(trajectory.times, [0.0, 0.5, 2.0])
-    assert trajectory.sample(0.5).positions[0] == pytest.approx(2.0)
+    assert trajectory.at(0.5).positions[0] == pytest.approx(2.0)
     trajectory = read_joint_trajectory(write(tmp_path, "hip\n1\n2\n"), period=0.1)
     assert trajectory.end_time == pytest.approx(0.1)
-    assert trajectory.sample(0.05).positions[0] == pytest.approx(1.5)
-    assert read_joint_trajectory(write(tmp_path, "hip\n1\n")).sample(3.0).positions[0] == 1.0
+    assert trajectory.at(0.05).positions[0] == pytest.approx(1.5)
+    assert read_joint_trajectory(write(tmp_path, "hip\n1\n")).at(3.0).positions[0] == 1.0
 
 
 def test_efforts_jump_where_a_time_is_there_twice(tmp_path: Path) -> None:
     text = "time,effort:knee,hip,knee\n0,1,0,0\n1,3,1,2\n1,-5,1,2\n2,-5,4,4\n3,0,9,6\n"
     trajectory = read_joint_trajectory(write(tmp_path, text))
     assert trajectory.joint_names == ("hip", "knee")
-    assert_allclose(trajectory.sample(1.5).positions, [2.25, 3.0], atol=1e-12)  # the spline runs through the jump
-    assert_allclose(trajectory.sample(1.0).velocities, [2.0, 2.0], atol=1e-12)
+    assert_allclose(trajectory.at(1.5).positions, [2.25, 3.0], atol=1e-12)  # the spline runs through the jump
+    assert_allclose(trajectory.at(1.0).velocities, [2.0, 2.0], atol=1e-12)
     assert_allclose(trajectory.mean_efforts(0.5, 1.0), [0.0, 2.5])
     assert_allclose(trajectory.mean_efforts(1.0, 1.5), [0.0, -5.0])
-    assert not read_joint_trajectory(write(tmp_path, "hip\n1\n2\n")).has_efforts
+    assert read_joint_trajectory(write(tmp_path, "hip\n1\n2\n")).efforts is None
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ def test_at_constant_speed_a_controller_follows_the_trajectorys_own_polynomials(
     points = path.points(timing, 5.0, np.inf)
     assert len(points.times) == len(TIMES)
     for time in np.linspace(5.0, timing.end - 1e-6, 77):
-        expected = path.trajectory.sample((time - 5.0) * speed).positions
-        np.testing.assert_allclose(fitted(points).sample(float(time)).positions, expected, atol=1e-9)
+        expected = path.trajectory.at((time - 5.0) * speed).positions
+        np.testing.assert_allclose(fitted(points).at(float(time)).positions, expected, atol=1e-9)
 
 
 def test_while_it_slows_down_a_controller_stays_on_the_path(path: JointPath) -> None:
@@ -48,9 +48,9 @@ def test_while_it_slows_down_a_controller_stays_on_the_path(path: JointPath) -> 
     for time in np.linspace(0.85, timing.end, 200):
         place = timing.at(float(time)).position
         np.testing.assert_allclose(
-            controller.sample(float(time)).positions, path.trajectory.sample(place).positions, atol=2e-5
+            controller.at(float(time)).positions, path.trajectory.at(place).positions, atol=2e-5
         )
-    assert np.abs(controller.sample(timing.end - 1e-9).velocities).max() < 1e-6
+    assert np.abs(controller.at(timing.end - 1e-9).velocities).max() < 1e-6
 
 
 def test_velocities_and_accelerations_are_those_of_the_slowed_motion(path: JointPath) -> None:
@@ -66,7 +66,7 @@ def test_a_window_ends_at_rest_where_the_slow_down_ends(path: JointPath) -> None
     timing = PathTiming(0.0, path.length)
     window = path.points(timing.braked(1.06, 0.04), 1.0, 1.1)
     assert (window.times[0], window.times[-1]) == (1.0, 1.1)
-    np.testing.assert_allclose(window.positions[-1], path.trajectory.sample(1.08).positions, atol=1e-9)
+    np.testing.assert_allclose(window.positions[-1], path.trajectory.at(1.08).positions, atol=1e-9)
     assert window.velocities is not None
     assert not window.velocities[-1].any()
     assert window.efforts is not None
@@ -77,4 +77,4 @@ def test_a_path_of_positions_alone_has_points_of_positions_alone(path: JointPath
     alone = JointPath(NAMES, TIMES, path.points(PathTiming(0.0, 2.0), 0.0, np.inf).positions)
     points = alone.points(PathTiming(0.0, 2.0), 0.0, np.inf)
     assert (points.velocities, points.accelerations, points.efforts) == (None, None, None)
-    np.testing.assert_allclose(points.positions[5], alone.trajectory.sample(1.0).positions)
+    np.testing.assert_allclose(points.positions[5], alone.trajectory.at(1.0).positions)

@@ -85,14 +85,8 @@ class Bench:
         efforts: Any = None,
     ) -> None:
         names = [("a", "b")[i] for i in indices]
-        rows = (
-            [np.array(row, dtype=float) for row in positions],
-            [None] * len(times) if velocities is None else [np.array(row) for row in velocities],
-            [None] * len(times),
-        )
-        points = JointTrajectory(names, times, *rows, efforts=efforts)
-        given = None if efforts is None else [np.array(row, dtype=float) for row in efforts]
-        request = TrajectoryRequest(np.array(indices), start, points, rows, given)
+        points = JointTrajectory(names, times, positions, velocities, efforts=efforts)
+        request = TrajectoryRequest(np.array(indices), start, points)
         self.controller.start(request, tolerances, self.now, finish or self.outcomes.append)
 
     def run(self, duration: float) -> list[np.ndarray]:

@@ -154,7 +154,7 @@ def test_the_edited_lift_is_saved_for_the_editor_and_the_replay(opened: Open, tm
     np.testing.assert_array_equal(motion.points, opened.editing.motion.points)
     played = read_joint_trajectory(tmp_path / "lift.csv")
     elbow = played.joint_names.index("RARM_JOINT3")
-    assert played.sample(0.6).positions[elbow] == pytest.approx(motion.at([0.6])[0][0, ELBOW], abs=1e-6)
+    assert played.at(0.6).positions[elbow] == pytest.approx(motion.at([0.6])[0][0, ELBOW], abs=1e-6)
     client.set("File", str(tmp_path / "nowhere" / "lift.yaml"))
     client.set("Save", True)
     wait_for(lambda: "can't be written: No such file" in plain(client), "that is refused")

@@ -84,13 +84,13 @@ def test_the_replay_plays_the_samples(tmp_path: Path) -> None:
     write_samples(rest, motion, tmp_path / "lift.csv")
     trajectory = read_joint_trajectory(tmp_path / "lift.csv")
     assert trajectory.end_time == pytest.approx(0.6)
-    assert trajectory.has_efforts
+    assert trajectory.efforts is not None
     for time in (0.0, 0.2, 0.301, 0.6):
         q = motion.at([time])[0][0]
         for name, angle in zip(JOINTS, q, strict=True):
             for side in "RL":
                 place = trajectory.joint_names.index(joint_of_side(name, side))
-                assert trajectory.sample(time).positions[place] == pytest.approx(angle, abs=1e-6)
+                assert trajectory.at(time).positions[place] == pytest.approx(angle, abs=1e-6)
     torques = rest.series(motion, np.array([0.3])).torques[0]
     place = trajectory.joint_names.index("LARM_JOINT3")
     assert trajectory.mean_efforts(0.2999, 0.3001)[place] == pytest.approx(torques[5], rel=1e-3)

@@ -12,9 +12,9 @@ def test_goals_are_reached_by_both_sides_and_the_others_stay() -> None:
     names = ("RARM_JOINT0", "LARM_JOINT0", "HEAD_JOINT0")
     goals = [JointGoal(1.0, {"*ARM_JOINT0": -0.5}), JointGoal(2.0, {"HEAD_JOINT0": 0.3})]
     trajectory = joint_trajectory(names, np.array([0.1, 0.2, 0.0]), goals)
-    np.testing.assert_allclose(trajectory.sample(1.0).positions, [-0.5, -0.5, 0.0])
-    np.testing.assert_allclose(trajectory.sample(2.0).positions, [-0.5, -0.5, 0.3])
-    np.testing.assert_allclose(trajectory.sample(1.0).velocities, 0.0, atol=1e-12)
+    np.testing.assert_allclose(trajectory.at(1.0).positions, [-0.5, -0.5, 0.0])
+    np.testing.assert_allclose(trajectory.at(2.0).positions, [-0.5, -0.5, 0.3])
+    np.testing.assert_allclose(trajectory.at(1.0).velocities, 0.0, atol=1e-12)
 
 
 def test_what_is_seen_of_a_robot_that_just_stands() -> None:
