@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.errors import InputError
+from humanoid_model.time_law import PathPlace
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.force_distribution import check_equilibrium
@@ -53,8 +54,7 @@ class MotionBalance:
         points = self._points(position, sample.q)
         if points is None:
             return -np.inf
-        v = sample.v * speed
-        a = sample.a * speed**2 + sample.v * acceleration
+        v, a = PathPlace(position, speed, acceleration).rates(sample.v, sample.a)
         rate = pin.computeCentroidalMomentumTimeVariation(
             self._trajectory.robot.model, self._data, sample.q, v, a
         )

@@ -10,13 +10,14 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.arrays import Array
+from humanoid_model.configuration_path import ConfigurationPath
 from humanoid_model.robot import Robot
+from humanoid_model.time_law import PathPlace
 from humanoid_model.whole_body_trajectory import PlannedForce
 from humanoid_planner.equilibrium.friction_cone import pyramid
 from humanoid_planner.equilibrium.moving_forces import FACETS, LoadedPoint, moving_forces, point_jacobian
-from humanoid_planner.motion.joint_path import JointPath
 from humanoid_planner.motion.stance_postures import inset_patch
-from humanoid_planner.motion.time_law import PathPoint
+from humanoid_planner.motion.time_laws import PathDynamics
 from humanoid_planner.motion.transitions import Transition
 from humanoid_planner.posture.problem.placed_contact import PlacedContact
 
@@ -67,7 +68,7 @@ class BalancedPath:
     def __init__(
         self,
         robot: Robot,
-        path: JointPath,
+        path: ConfigurationPath,
         transition: Transition,
         held: Sequence[PlacedContact],
         reserve: float,
@@ -89,8 +90,8 @@ class BalancedPath:
         self._inner = [loaded_points(robot, [placed], reserve) for placed in held]
         self._whole = [loaded_points(robot, [placed], 0.0) for placed in held]
 
-    def point(self, s: float) -> PathPoint:
-        """Return what motion asks at a place of the path."""
+    def dynamics(self, s: float) -> PathDynamics:
+        """Return what motion asks at a parameter of the path."""
         model, data = self._model, self._data
         q, slope, bend = self.path.at(s), self.path.slope(s), self.path.bend(s)
         still = np.zeros(model.nv)
@@ -103,12 +104,12 @@ class BalancedPath:
             for points in self._inner
             for item in points
         ]
-        return PathPoint(slope[6:], bend[6:], by_bend, by_square, rest, np.hstack(edges))
+        return PathDynamics(slope[6:], bend[6:], by_bend, by_square, rest, np.hstack(edges))
 
-    def sample(self, s: float, rate: float, bend: float) -> BalancedSample | None:
-        """Return the robot at a place of the path, with ds/dt and its derivative; None where nothing carries it."""
-        q, slope = self.path.at(s), self.path.slope(s)
-        v, a = rate * slope, bend * slope + rate**2 * self.path.bend(s)
+    def sample(self, place: PathPlace) -> BalancedSample | None:
+        """Return the robot at a place of the path; None where nothing carries it."""
+        s = min(place.position, 1.0)
+        q, (v, a) = self.path.at(s), place.rates(self.path.slope(s), self.path.bend(s))
         shares = [self._share(placed.contact.location.name, s) for placed in self._held]
         points = [
             item._replace(share=share) for items, share in zip(self._whole, shares, strict=True) for item in items

@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 
 from humanoid_model.arrays import Array, Reals
+from humanoid_model.configuration_path import ConfigurationPath
 from humanoid_model.contact import Contact
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
+from humanoid_model.time_law import PathPlace, TimeLaw
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 from humanoid_planner.motion.balanced_path import BalancedPath, BalancedSample
-from humanoid_planner.motion.joint_path import JointPath
 from humanoid_planner.motion.motion import Motion, MotionSettings, MotionStep, Plan
 from humanoid_planner.motion.stance_postures import POSTURES, StancePostures
 from humanoid_planner.motion.step_path import find_step_path
-from humanoid_planner.motion.time_law import PathLimits, SinusoidalLaw, TimeLaw, fastest_law, rests
+from humanoid_planner.motion.time_laws import PathLimits, SinusoidalLaw, fastest_law, rests, smoothed
 from humanoid_planner.motion.transitions import Transition, find_transitions
 from humanoid_planner.posture import CollisionModel, Task
 
@@ -158,18 +159,19 @@ class _Builder:
         settings, robot = self.settings, self.postures.robot
         held = [self.postures.placed(contact) for contact in transition.held.contacts]
 
-        def balanced_path(path: JointPath) -> BalancedPath:
+        def balanced_path(path: ConfigurationPath) -> BalancedPath:
             return BalancedPath(robot, path, transition, held, 0.5 * settings.reserve, settings.effort)
 
-        def restless(path: JointPath) -> float | None:
+        def restless(path: ConfigurationPath) -> float | None:
             balanced, limits = balanced_path(path), self._limits()
-            return next((float(s) for s in _grid(path) if not rests(balanced.point(float(s)), limits)), None)
+            return next((float(s) for s in _grid(path) if not rests(balanced.dynamics(float(s)), limits)), None)
 
         found = find_step_path(self.postures, transition, first, last, settings, restless)
         if isinstance(found, str):
             return found
-        balanced = balanced_path(found.path)
-        law = self._law(balanced, _grid(found.path))
+        path, searched = found
+        balanced = balanced_path(path)
+        law = self._law(balanced, _grid(path))
         if isinstance(law, str):
             return law
         law = law.slower(settings.durations.get(transition.index, 0.0))
@@ -182,14 +184,14 @@ class _Builder:
             samples = self._samples(balanced, law, start)
         if isinstance(samples, str):
             return samples
-        rest = balanced.sample(1.0, 0.0, 0.0)
+        rest = balanced.sample(PathPlace(1.0, 0.0, 0.0))
         if rest is None:
             return "no forces within friction and efforts hold the robot at its end"
         ends = transition.index == len(self.transitions) - 1
         waits = [0.0, settings.pause] if settings.pause else [0.0] * ends
         samples += [(start + law.duration + wait, rest) for wait in waits]
-        walk = np.array([found.path.at(s) for s in _fine(found.path)])
-        return MotionStep(transition, start, law.duration, walk, found.searched), samples
+        walk = np.array([path.at(s) for s in _fine(path)])
+        return MotionStep(transition, start, law.duration, walk, searched), samples
 
     def _samples(
         self, balanced: BalancedPath, law: TimeLaw | SinusoidalLaw, start: float
@@ -199,8 +201,7 @@ class _Builder:
         times = [*np.arange(0.0, law.duration - 0.5 * period, period), law.duration]
         samples: list[tuple[float, BalancedSample]] = []
         for at in times:
-            s, rate, bend = law.at(float(at))
-            sample = balanced.sample(s, rate, bend)
+            sample = balanced.sample(law.at(float(at)))
             if sample is None:
                 return f"no forces within friction and efforts carry the robot {at:.2f} s after its beginning"
             samples.append((start + float(at), sample))
@@ -216,9 +217,9 @@ class _Builder:
         if self.settings.law == "sinusoidal":
             slopes = np.array([balanced.path.slope(s)[6:] for s in grid])
             return SinusoidalLaw(slopes, limits.speed, self.settings.period)
-        law = fastest_law([balanced.point(s) for s in grid], limits)
+        law = fastest_law([balanced.dynamics(s) for s in grid], limits)
         if isinstance(law, TimeLaw):
-            law = law.smoothed(_SMOOTHING)
+            law = smoothed(law, _SMOOTHING)
             return law.slower(law.duration / self.settings.pace)
         return f"the time law stands still at {grid[law]:.0%} of the way"
 
@@ -240,12 +241,12 @@ class _Builder:
         )
 
 
-def _grid(path: JointPath) -> Reals:
+def _grid(path: ConfigurationPath) -> Reals:
     """(m,) even parameters for a time law."""
     return np.linspace(0.0, 1.0, int(np.clip(_way(path, 1.0, 1.0) / _GRID, _FEWEST, _MOST)) + 1)
 
 
-def _fine(path: JointPath) -> Reals:
+def _fine(path: ConfigurationPath) -> Reals:
     """(k,) parameters of a walk that is verified, as near to each other as its steps may be long."""
     s = np.linspace(0.0, 1.0, 401)
     ways = np.array([_ways_at(path, float(x)) for x in s])
@@ -256,13 +257,13 @@ def _fine(path: JointPath) -> Reals:
     return np.asarray(np.interp(np.linspace(0.0, count[-1], max(math.ceil(count[-1]), 1) + 1), count, s))
 
 
-def _way(path: JointPath, joint: float, base: float) -> float:
+def _way(path: ConfigurationPath, joint: float, base: float) -> float:
     """Return how often the fastest joint goes a way, or the base another, if it went on as at its fastest."""
     ways = np.array([_ways_at(path, float(s)) for s in np.linspace(0.0, 1.0, 101)])
     return float(max(ways[:, 0].max() / joint, ways[:, 1].max() / base))
 
 
-def _ways_at(path: JointPath, s: float) -> tuple[float, float]:
+def _ways_at(path: ConfigurationPath, s: float) -> tuple[float, float]:
     """Speed per ds/dt of the fastest joint or the base's turn [rad], and of the base [m]."""
     slope = path.slope(s)
     return float(np.abs(slope[3:]).max()), float(np.linalg.norm(slope[:3]))

@@ -7,7 +7,6 @@ import bisect
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import coal
 import numpy as np
@@ -15,6 +14,7 @@ import pinocchio as pin
 
 from humanoid_model.arrays import Array
 from humanoid_model.coal_geometry import coal_geometry
+from humanoid_model.configuration_path import ConfigurationPath
 from humanoid_model.contact import Contact, ContactLocation, Stance
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
@@ -22,7 +22,6 @@ from humanoid_planner.equilibrium.moving_forces import moving_forces
 from humanoid_planner.motion.balanced_path import loaded_points
 from humanoid_planner.motion.body_path import BodyPath
 from humanoid_planner.motion.constrained_search import ConstrainedSearch
-from humanoid_planner.motion.joint_path import JointPath
 from humanoid_planner.motion.motion import MotionSettings
 from humanoid_planner.motion.stance_postures import StancePostures
 from humanoid_planner.motion.transitions import Transition
@@ -56,19 +55,6 @@ _ATTEMPTS = 3
 _LIMB = 6
 
 
-@dataclass(frozen=True, eq=False)
-class StepPath:
-    """A way between two postures.
-
-    Attributes:
-        path: of the robot.
-        searched: whether the straight projection failed and a way was searched for.
-    """
-
-    path: JointPath
-    searched: bool = False
-
-
 Moving = tuple[ContactLocation, BodyPath, frozenset[str]]
 """What is led, where, and the bodies of the scene that it leaves and comes to."""
 
@@ -79,9 +65,9 @@ def find_step_path(
     first: Array,
     last: Array,
     settings: MotionSettings,
-    restless: Callable[[JointPath], float | None],
-) -> StepPath | str:
-    """Return a way from posture to posture, or why none was found.
+    restless: Callable[[ConfigurationPath], float | None],
+) -> tuple[ConfigurationPath, bool] | str:
+    """Return a way from posture to posture and whether it had to be searched for, or why none was found.
 
     The bodies' paths are tried from the flattest to the highest; one on which a body would touch what it isn't about
     to is left out before any posture is sought.
@@ -103,15 +89,15 @@ def find_step_path(
             continue
         found = _Projection(postures, transition, first, last, moving).path(settings.samples, restless)
         if not isinstance(found, str):
-            return StepPath(found)
+            return found, False
         reason = found
     if len(settings.via.get(transition.index, ())) or not postures.pulls_tasks:
         return reason  # a search knows no points, and of tasks only geometric ones
     searched = ""
     for attempt in range(_ATTEMPTS):
         found = _search(postures, transition, first, last, settings, restless, attempt)
-        if isinstance(found, JointPath):
-            return StepPath(found, True)
+        if isinstance(found, ConfigurationPath):
+            return found, True
         searched = found
     return f"{reason}; {searched}" if reason else searched
 
@@ -122,9 +108,9 @@ def _search(
     first: Array,
     last: Array,
     settings: MotionSettings,
-    restless: Callable[[JointPath], float | None],
+    restless: Callable[[ConfigurationPath], float | None],
     attempt: int,
-) -> JointPath | str:
+) -> ConfigurationPath | str:
     """Return a way on which bodies are led along the normals alone and free between, or why none was found."""
     model, robot = postures.robot.model, postures.robot
     frames = [(c.location, postures.placed(c).placement_ground_contact) for c in transition.held.contacts]
@@ -179,10 +165,10 @@ def _search(
     projection.knots = [knots[k] for k in kept]
     looks = np.linspace(0.0, 1.0, _LOOKS * len(kept) + 1)
 
-    def trouble() -> tuple[JointPath | None, float, str]:
+    def trouble() -> tuple[ConfigurationPath | None, float, str]:
         """Return the path, or where it can't be gone and why."""
         path = projection.pulled(nears)
-        if not isinstance(path, JointPath):
+        if not isinstance(path, ConfigurationPath):
             return None, *path
         for s in map(float, looks):
             if sunk(path.at(s), -_SUNK):
@@ -277,7 +263,7 @@ class _Projection:
         self._held = [(c.location, postures.placed(c).placement_ground_contact) for c in transition.held.contacts]
         self.steps, self.knots = [0.0, 1.0], [first, last]
 
-    def path(self, samples: int, restless: Callable[[JointPath], float | None]) -> JointPath | str:
+    def path(self, samples: int, restless: Callable[[ConfigurationPath], float | None]) -> ConfigurationPath | str:
         """Return the projected way, or why there is none.
 
         Args:
@@ -304,7 +290,7 @@ class _Projection:
                 return problem or f"the projection jumps at {other:.0%} of the way"
         for _ in range(_REPAIRS):
             found = self.pulled()
-            if isinstance(found, JointPath):
+            if isinstance(found, ConfigurationPath):
                 place = restless(found)
                 if place is None:
                     return found
@@ -331,13 +317,13 @@ class _Projection:
         self.knots.insert(index, result.q)
         return ""
 
-    def pulled(self, nears: Sequence[Stance] = ()) -> JointPath | tuple[float, str]:
+    def pulled(self, nears: Sequence[Stance] = ()) -> ConfigurationPath | tuple[float, str]:
         """Return the spline through the postures, pulled onto contacts and ways, or where it can't be, and why.
 
         Args:
             nears: stances of which the robot is near to one all along; by halves as the transition has it if empty.
         """
-        spline, steps = JointPath(self._model, self.steps, self.knots), np.array(self.steps)
+        spline, steps = ConfigurationPath(self._model, self.steps, self.knots), np.array(self.steps)
         shares = np.arange(_BETWEEN) / _BETWEEN
         fine = np.append((steps[:-1, None] + np.diff(steps)[:, None] * shares).ravel(), 1.0)
         exact = []
@@ -351,7 +337,7 @@ class _Projection:
             if problem:
                 return s, f"{problem} at {s:.0%} of the way"
             exact.append(q)
-        return JointPath(self._model, fine, exact)
+        return ConfigurationPath(self._model, fine, exact)
 
 
 def _near(transition: Transition, s: float) -> Stance:

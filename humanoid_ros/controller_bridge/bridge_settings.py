@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from humanoid_control.execution.motion_check import MotionBounds
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
 from humanoid_model.yaml_node import YamlNode, read_yaml
-from humanoid_sim.control.motion_check import MotionBounds
 
 FOLDER = "config/bridge"
 """Where files that come with the stack are found by name."""

@@ -17,6 +17,7 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
+from humanoid_control.execution.path_timing import PathTiming
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, Fault, Kind, load_bridge_settings
 from humanoid_ros.controller_bridge.controller_outputs import (
@@ -44,7 +45,6 @@ from humanoid_ros.node.managed_node import ManagedNode
 from humanoid_ros.node.parameter_declaration import declare_flag, declare_text, flag, refuse_unusable, text
 from humanoid_ros.node.requested_files import check_file_parameters, next_free
 from humanoid_ros.node.run import run
-from humanoid_sim.control.path_timing import PathTiming
 
 NAME = "execute_trajectory"
 SOON = 10.0
@@ -278,7 +278,7 @@ class ControllerBridgeNode(ManagedNode):
                 remedy=f"Give a stamp in the next {SOON:g} s, or 0 to start at once",
             )
         timing = PathTiming(
-            max(start, stamped), motion.path.length, speed=speed, acceleration=settings.timing.acceleration
+            max(start, stamped), motion.path.end_time, speed=speed, acceleration=settings.timing.acceleration
         )
         watches = self._watches(motion, bytes(handle.goal_id.uuid), seconds(goal.dead_man) or settings.timing.dead_man)
         self._execution = Execution(self, settings, motion, timing, used, measured, tolerances, watches)
@@ -517,7 +517,7 @@ def _used(outputs: dict[str, ControllerOutput], joints: tuple[str, ...]) -> dict
 
 
 def _told(motion: CheckedMotion, used: dict[str, ControllerOutput], speed: float) -> str:
-    words = f"{motion.path.length:.2f} s of {len(motion.path.joint_names)} joints at {speed:g} of their speed by "
+    words = f"{motion.path.end_time:.2f} s of {len(motion.path.joint_names)} joints at {speed:g} of their speed by "
     words += ", ".join(used)
     if motion.stops is not None:
         words += f"; {len(motion.stops)} places to stop at on the way"

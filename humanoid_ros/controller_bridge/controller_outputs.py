@@ -20,13 +20,14 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.task import Future
 from sensor_msgs.msg import JointState, TimeReference
 from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
+from trajectory_msgs.msg import JointTrajectoryPoint
 
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_ros.controller_bridge.bridge_settings import ControllerSettings, Kind
 from humanoid_ros.messages.conversions import duration, seconds, stamp
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
 from humanoid_ros.node.qos import COMMAND, NEWEST_OF_ANY
-from humanoid_sim.control.joint_path import PathPoints
 
 Record = Callable[[str, str, bytes], None]
 """Takes topic, type and serialised message of what was sent or came back."""
@@ -82,7 +83,7 @@ class ControllerOutput(ABC):
         """Return why it can't take commands now; empty if it can."""
 
     @abstractmethod
-    def send(self, points: PathPoints, until: float = 0.0) -> None:
+    def send(self, points: JointTrajectory, until: float = 0.0) -> None:
         """Send points of its joints.
 
         Args:
@@ -164,9 +165,9 @@ class TrajectoryOutput(ControllerOutput):
             f"{self.settings.name}/controller_state", "control_msgs/msg/JointTrajectoryControllerState", message
         )
 
-    def _message(self, points: PathPoints) -> JointTrajectory:
+    def _message(self, points: JointTrajectory) -> JointTrajectoryMessage:
         """Return the message of points, whose stamp is the time of the first one."""
-        message = JointTrajectory(joint_names=list(self.settings.joints))
+        message = JointTrajectoryMessage(joint_names=list(self.settings.joints))
         message.header.stamp = stamp(float(points.times[0]))
         tables = [("positions", points.positions), ("velocities", points.velocities)]
         tables += [("accelerations", points.accelerations)]
@@ -214,7 +215,7 @@ class ActionOutput(TrajectoryOutput):
         super().begin()
         self._handle, self._done, self._held = None, False, False
 
-    def send(self, points: PathPoints, until: float = 0.0) -> None:
+    def send(self, points: JointTrajectory, until: float = 0.0) -> None:
         """Send a goal, which replaces the one before."""
         self._number += 1
         self._handle, self._done, self._held = None, False, False
@@ -266,14 +267,14 @@ class TopicOutput(TrajectoryOutput):
     def __init__(self, node: Node, settings: ControllerSettings, record: Record) -> None:
         super().__init__(node, settings, record)
         self._topic = f"{settings.name}/joint_trajectory"
-        self._publisher = node.create_publisher(JointTrajectory, self._topic, COMMAND)
+        self._publisher = node.create_publisher(JointTrajectoryMessage, self._topic, COMMAND)
         self._promises = node.create_publisher(TimeReference, "lockstep", COMMAND)
 
     def absent(self) -> str:
         """Return why it can't take commands now; empty if it can."""
         return _unheard(self._publisher.get_subscription_count(), self._topic)
 
-    def send(self, points: PathPoints, until: float = 0.0) -> None:
+    def send(self, points: JointTrajectory, until: float = 0.0) -> None:
         """Send a window, and tell a simulator, which may wait for it, when the next one comes."""
         message = self._message(points)
         self._publisher.publish(message)
@@ -283,7 +284,7 @@ class TopicOutput(TrajectoryOutput):
 
     def hold(self, positions: NDArray[np.float64]) -> None:
         """Send a trajectory that begins and ends at once."""
-        message = JointTrajectory(joint_names=list(self.settings.joints))
+        message = JointTrajectoryMessage(joint_names=list(self.settings.joints))
         message.points = [JointTrajectoryPoint(positions=floats(positions), time_from_start=duration(0.001))]
         self._publisher.publish(message)
         self._record(self._topic, "trajectory_msgs/msg/JointTrajectory", bytes(serialize_message(message)))
@@ -311,7 +312,7 @@ class SetPointOutput(ControllerOutput):
         """Return why it can't take commands now; empty if it can."""
         return _unheard(self._publisher.get_subscription_count(), self._topic)
 
-    def send(self, points: PathPoints, until: float = 0.0) -> None:
+    def send(self, points: JointTrajectory, until: float = 0.0) -> None:
         """Send the first of the points."""
         self.hold(points.positions[0])
 

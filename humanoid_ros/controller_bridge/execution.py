@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.task import Future
 
+from humanoid_control.execution.path_timing import PathTiming
+from humanoid_control.execution.soft_stop import led_to_stand, next_stop
+from humanoid_model.joint_trajectory import JointTrajectory
+from humanoid_model.retiming import retimed
+from humanoid_model.time_law import PathPlace
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, BridgeTolerances, Fault, Stop
 from humanoid_ros.controller_bridge.controller_outputs import ControllerOutput, Form, Reference, TrajectoryOutput, now
 from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion
 from humanoid_ros.node.executor_future import waking_future
-from humanoid_sim.control.joint_path import PathPoints
-from humanoid_sim.control.path_timing import PathPlace, PathTiming
-from humanoid_sim.control.soft_stop import led_to_stand, next_stop
 
 Result = ExecuteTrajectory.Result
 
@@ -137,7 +139,7 @@ class Execution:
         self._settings = settings
         self._motion = motion
         self._timing = timing
-        self._begin = timing.changes[0]
+        self._begin = float(timing.law.times[0])
         self._outputs = dict(outputs)
         self._measured = measured
         self._tolerances = tolerances
@@ -358,7 +360,7 @@ class Execution:
         desired = self._errors.copy()
         for when in np.unique(times):
             chosen = times == when
-            desired[chosen] = self._motion.path.at(self._timing, float(when)).positions[chosen]
+            desired[chosen] = self._motion.path.at(self._timing.at(float(when)).position).positions[chosen]
         self._errors = np.where(times < self._begin, 0.0, desired - self._measured.of(self._joints))
         error, joint = self.worst
         if error > self._max_error[0]:
@@ -405,7 +407,7 @@ class Execution:
             if joint in self._joints
         ]
         own, columns = (list(side) for side in zip(*pairs, strict=True))
-        told, sample = reference.positions[own], self._motion.path.trajectory.at
+        told, sample = reference.positions[own], self._motion.path.at
 
         def off(position: float) -> float:
             return float(np.abs(sample(position).positions[columns] - told).max())
@@ -447,12 +449,12 @@ class Execution:
             self._lead = self._next_lead(clock)
             self._goals_due = self._goals_due or led
             if Form.WINDOW in self._forms:
-                points = self._motion.path.points(self._lead.timing, clock, self._lead.end)
+                points = retimed(self._motion.path, self._lead.timing.law, clock, self._lead.end)
                 self._give(Form.WINDOW, points, self._lead.until if self._lead.until < self._timing.end else 0.0)
         if Form.SET_POINT in self._forms and clock >= self._begin:
             soon = clock + 1.0 / self._settings.timing.rate
             self._set_point = soon, self._timing.at(soon).position
-            self._give(Form.SET_POINT, self._motion.path.points(self._timing, soon, soon))
+            self._give(Form.SET_POINT, retimed(self._motion.path, self._timing.law, soon, soon))
 
     def _next_lead(self, clock: float) -> Lead:
         """Return where controllers go with what they are sent now."""
@@ -493,14 +495,14 @@ class Execution:
         self._goals_sent, self._goals_due = clock, False
         if clock < self._timing.end and self._has_goals:
             tail = self._lead.timing if self._led and self._lead is not None else self._timing
-            self._give(Form.GOAL, self._motion.path.points(tail, clock, math.inf))
+            self._give(Form.GOAL, retimed(self._motion.path, tail.law, clock, math.inf))
 
-    def _give(self, form: Form, points: PathPoints, until: float = 0.0) -> None:
+    def _give(self, form: Form, points: JointTrajectory, until: float = 0.0) -> None:
         for key, output in self._outputs.items():
             if output.form is form:
                 output.send(self._of(key, points), until)
 
-    def _of(self, key: str, points: PathPoints) -> PathPoints:
+    def _of(self, key: str, points: JointTrajectory) -> JointTrajectory:
         """Return a controller's part of the points; its joints that the path doesn't move stay where they were."""
         joints, count = self._outputs[key].settings.joints, len(points.times)
         moved = [(i, self._joints.index(joint)) for i, joint in enumerate(joints) if joint in self._joints]
@@ -516,8 +518,9 @@ class Execution:
         zero = np.zeros(len(joints))
         positions = part(points.positions, self._held[key])
         assert positions is not None
-        rest = (part(rows, zero) for rows in (points.velocities, points.accelerations, points.efforts))
-        return PathPoints(points.times, positions, *rest)
+        derived = (points.velocities, points.accelerations, points.efforts)
+        velocities, accelerations, efforts = (part(rows, zero) for rows in derived)
+        return JointTrajectory(joints, points.times, positions, velocities, accelerations, efforts=efforts)
 
     def _hold(self) -> None:
         for key in self._outputs:
@@ -530,7 +533,7 @@ class Execution:
         positions = self._measured.of(joints)
         old = self._last_now - self._measured.times(joints) > self._settings.timing.state_age
         if old.any() and not self._set_back:
-            place = self._motion.path.points(self._timing, self._last_now, self._last_now)
+            place = retimed(self._motion.path, self._timing.law, self._last_now, self._last_now)
             positions[old] = self._of(key, place).positions[0][old]
         output.hold(positions)
 

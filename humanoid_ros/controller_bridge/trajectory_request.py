@@ -10,18 +10,19 @@ import humanoid_stack.msg as messages
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
+from humanoid_control.execution.motion_check import joint_faults, sole_faults, start_faults
+from humanoid_control.execution.soft_stop import StopPlace, stop_places
 from humanoid_model import Contact, Robot, Surface
 from humanoid_model.contact import ContactKind
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
+from humanoid_model.time_law import PathPlace
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
 from humanoid_planner.equilibrium.motion_balance import MotionBalance
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings
 from humanoid_ros.messages.conversions import array, check_finite, placement, seconds
-from humanoid_sim.control.joint_path import JointPath
-from humanoid_sim.control.motion_check import joint_faults, sole_faults, start_faults
-from humanoid_sim.control.soft_stop import StopPlace, stop_places
 
 MOVING = 0.01
 """Velocity at the start or the end of a trajectory that is none [rad/s or m/s]."""
@@ -45,7 +46,7 @@ class CheckedMotion:
         whole: the motion of the whole robot; None where contacts aren't given.
     """
 
-    path: JointPath
+    path: JointTrajectory
     balance: MotionBalance | None
     stops: tuple[StopPlace, ...] | None
     acceleration: NDArray[np.float64]
@@ -53,8 +54,7 @@ class CheckedMotion:
 
     def keeps_acceleration_bounds(self, position: float, speed: float, acceleration: float) -> bool:
         """Whether no joint accelerates beyond its bound at a place, a speed and an acceleration along the path."""
-        own = self.path.trajectory.at(position)
-        asked = own.accelerations * speed**2 + own.velocities * acceleration
+        _, asked = PathPlace(position, speed, acceleration).rates(*self.path.at(position)[1:])
         return bool((np.abs(asked) <= self.acceleration).all())
 
 
@@ -88,7 +88,7 @@ def check_motion(
             )
     if message.robot not in ("", robot.name):
         raise InputError(f"is '{message.robot}'", element="trajectory.robot", remedy=f"This bridge moves {robot.name}")
-    path = _joint_path(message.joints, measured)
+    path = _joint_trajectory(message.joints, measured)
     faults = joint_faults(path, robot, settings.bounds, speed)
     motion = _whole_body(message, path, robot, measured)
     balance = None
@@ -109,8 +109,8 @@ def check_motion(
             return -np.inf
         return balance.margin(position, speed, acceleration)
 
-    timing = settings.timing
-    stops = stop_places(path.length, speed, (timing.braking, timing.acceleration), margin, settings.balance.stop_margin)
+    timing, least = settings.timing, settings.balance.stop_margin
+    stops = stop_places(path.end_time, speed, (timing.braking, timing.acceleration), margin, least)
     return replace(checked, stops=stops)
 
 
@@ -131,7 +131,7 @@ def _field(fault: InputError) -> str:
     return f"joints.{element}" if element.startswith(("points", "joint_names")) else element
 
 
-def _joint_path(message: JointTrajectory, measured: Mapping[str, float]) -> JointPath:
+def _joint_trajectory(message: JointTrajectoryMessage, measured: Mapping[str, float]) -> JointTrajectory:
     """Return the path of a message's joints; from where they are, if its first point comes later."""
     names, points = list(message.joint_names), message.points
     if not points:
@@ -161,8 +161,15 @@ def _joint_path(message: JointTrajectory, measured: Mapping[str, float]) -> Join
                 rows.insert(0, np.zeros(len(names)))
         if efforts is not None:
             efforts.insert(0, efforts[0])
+    if 0.0 in (steps := np.diff(times).tolist()):  # which a trajectory with efforts may have
+        index = steps.index(0.0) + 1
+        raise InputError(
+            f"time {times[index]:g} s is not later than the {times[index]:g} s before it",
+            element=f"trajectory.joints.points[{index}]",
+            remedy="Let times increase strictly",
+        )
     try:
-        return JointPath(names, times, positions, velocities, accelerations, efforts)
+        return JointTrajectory(names, times, positions, velocities, accelerations, efforts=efforts)
     except InputError as error:
         raise InputError(error.problem, element=f"trajectory.joints.{error.element}", remedy=error.remedy) from error
 
@@ -203,7 +210,7 @@ def _check_rest(names: list[str], velocities: NDArray[np.float64], index: int) -
 
 
 def _whole_body(
-    message: messages.WholeBodyTrajectory, path: JointPath, robot: Robot, measured: Mapping[str, float]
+    message: messages.WholeBodyTrajectory, path: JointTrajectory, robot: Robot, measured: Mapping[str, float]
 ) -> WholeBodyTrajectory | None:
     """Return the motion of the whole robot, None where the message has joints alone."""
     points = message.joints.points
@@ -223,7 +230,7 @@ def _whole_body(
             remedy="Give the base link's pose at every point",
         )
     times = np.array([seconds(point.time_from_start) for point in points])
-    samples = [path.trajectory.at(float(time)) for time in times]
+    samples = [path.at(float(time)) for time in times]
     q = np.tile(pin.neutral(robot.model), (count, 1))
     v, a = np.zeros((count, robot.model.nv)), np.zeros((count, robot.model.nv))
     for name, position in measured.items():

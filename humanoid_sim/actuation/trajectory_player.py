@@ -120,11 +120,11 @@ class TrajectoryPlayer(Module):
         self._error = state
 
     def _command(self, simulation: Simulation) -> None:
-        now = simulation.time - self._start
-        sample = self.trajectory.at(now + simulation.dt)
-        efforts = self.trajectory.mean_efforts(now, now + simulation.dt) if self.trajectory.efforts is not None else None
+        now, trajectory = simulation.time - self._start, self.trajectory
+        sample = trajectory.at(now + simulation.dt)
+        efforts = None if trajectory.efforts is None else trajectory.mean_efforts(now, now + simulation.dt)
         simulation.robots[self._robot].set_position_target(
-            sample.positions, sample.velocities, list(self.trajectory.joint_names), efforts
+            sample.positions, sample.velocities, list(trajectory.joint_names), efforts
         )
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that follow trajectories: a controller of theirs, timing and stops along a path, checks of motions."""
+"""Joints that follow trajectories, with the rules of ros2_control."""

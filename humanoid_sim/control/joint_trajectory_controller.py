@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.joint_trajectory import JointTrajectory, JointSample, warm_up_sampling
+from humanoid_model.joint_trajectory import JointSample, JointTrajectory, warm_up_sampling
 from humanoid_sim.control.joint_commands import JointCommands
 from humanoid_sim.control.trajectory_request import (
     JointLimits,

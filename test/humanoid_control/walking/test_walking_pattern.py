@@ -7,10 +7,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from humanoid_control.execution.motion_check import MotionBounds, sole_faults
 from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import load_robot
 from humanoid_model.multibody_zmp import multibody_zero_moment_point
-from humanoid_sim.control.motion_check import MotionBounds, sole_faults
 
 
 @pytest.mark.slow

@@ -12,15 +12,15 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from humanoid_control.execution.path_timing import PathTiming
+from humanoid_control.execution.soft_stop import StopPlace
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, Fault, Stop, load_bridge_settings
 from humanoid_ros.controller_bridge.controller_outputs import Form, Reference, TrajectoryOutput
 from humanoid_ros.controller_bridge.execution import Execution, Trouble
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion
 from humanoid_sim.control.joint_commands import JointCommands
-from humanoid_sim.control.joint_path import JointPath, PathPoints
 from humanoid_sim.control.joint_trajectory_controller import JointTrajectoryController
-from humanoid_sim.control.path_timing import PathTiming
-from humanoid_sim.control.soft_stop import StopPlace
 from humanoid_sim.control.trajectory_request import GivenTrajectory, JointLimits, Tolerances, check_trajectory
 
 pytestmark = pytest.mark.feature("000-F029")
@@ -87,7 +87,7 @@ class Output(TrajectoryOutput):
 
     def __init__(self, world: World, commands: JointCommands, settings: Any, form: Form) -> None:
         self.settings, self.form, self.world = settings, form, world
-        self.promises: list[tuple[float, float, PathPoints]] = []
+        self.promises: list[tuple[float, float, JointTrajectory]] = []
         self.controller = JointTrajectoryController(
             settings.name,
             settings.joints,
@@ -112,7 +112,7 @@ class Output(TrajectoryOutput):
     def done(self) -> bool:
         return self.form is not Form.GOAL or not self.controller.moving
 
-    def send(self, points: PathPoints, until: float = 0.0) -> None:
+    def send(self, points: JointTrajectory, until: float = 0.0) -> None:
         self.sent += 1
         self.promises.append((1e-9 * self.world.nanoseconds, until, points))
         if self.deaf:
@@ -149,7 +149,7 @@ class Bench:
             for key, form in (("first", first), ("second", second))
         }
         still = [np.zeros(2)] * 2
-        path = JointPath(World.joint_names, [0.0, LENGTH], [np.zeros(2), np.array([1.0, 2.0])], still)
+        path = JointTrajectory(World.joint_names, [0.0, LENGTH], [np.zeros(2), np.array([1.0, 2.0])], still)
         node: Any = self.world
         motion = CheckedMotion(path, None, stops, np.full(2, np.inf), None)
         self.execution = Execution(

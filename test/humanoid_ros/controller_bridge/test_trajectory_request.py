@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from humanoid_control.execution.motion_check import MotionBounds
 from humanoid_model import Contact, Surface
 from humanoid_model.errors import InputError
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
@@ -18,7 +19,6 @@ from humanoid_planner.equilibrium.motion_balance import MotionBalance
 from humanoid_ros.controller_bridge.bridge_settings import BalanceSettings, BridgeSettings, load_bridge_settings
 from humanoid_ros.controller_bridge.trajectory_request import check_motion
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
-from humanoid_sim.control.motion_check import MotionBounds
 
 pytestmark = pytest.mark.ros
 TIMES = np.round(np.linspace(0.0, 1.4, 281), 3)

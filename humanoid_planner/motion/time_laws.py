@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""When a path is where: the thesis' sinusoidal law (7.3), and the fastest one within the robot's limits.
+r"""Time laws of paths: the thesis' sinusoidal law (7.3), and the fastest one within the robot's limits.
 
 The fastest law is found by reachability along the path as in TOPP-RA (Pham and Pham 2018): on a grid of the path
 parameter s, with :math:`x=\dot s^2` and :math:`u=\ddot s`, the greatest x from which the end can be reached follows
@@ -20,6 +20,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from humanoid_model.arrays import Array, Reals
+from humanoid_model.time_law import PathPlace, TimeLaw
 
 _STILL = 1e-9
 """Squared path speed that counts as none."""
@@ -27,53 +28,6 @@ _STILL = 1e-9
 _LEAST = 0.25
 """Share of the squared path speed that is left at the next grid point, unless that is the end. The greatest speed at a
 point may be one from which the robot could only brake to a standstill at the next: a peak that costs a stop."""
-
-
-@dataclass(frozen=True, eq=False)
-class TimeLaw:
-    """The path parameter over time.
-
-    Attributes:
-        times: (m,) of the grid [s].
-        s: (m,) from 0 to 1.
-        rates: (m,) of s [1/s].
-        bends: (m - 1,) second derivative from each grid point to the next [1/s^2].
-    """
-
-    times: Reals
-    s: Reals
-    rates: Reals
-    bends: Reals
-
-    @property
-    def duration(self) -> float:
-        """[s]."""
-        return float(self.times[-1])
-
-    def at(self, time: float) -> tuple[float, float, float]:
-        """Return s and its first and second derivatives at a time [s]."""
-        k = min(max(int(np.searchsorted(self.times, time, side="right")) - 1, 0), len(self.bends) - 1)
-        along = min(max(time - self.times[k], 0.0), self.times[k + 1] - self.times[k])
-        bend = float(self.bends[k])
-        s = float(self.s[k] + along * self.rates[k] + 0.5 * bend * along**2)
-        return min(max(s, 0.0), 1.0), float(max(self.rates[k] + bend * along, 0.0)), bend
-
-    def smoothed(self, passes: int) -> TimeLaw:
-        """Return a law whose speed is nowhere greater, its peaks and kinks rounded; at rest at both ends as before."""
-        squares = np.square(self.rates)
-        for _ in range(passes):
-            squares[1:-1] = np.minimum(squares[1:-1], 0.25 * (squares[:-2] + 2.0 * squares[1:-1] + squares[2:]))
-        return _law_of(self.s, squares)
-
-    def slower(self, duration: float) -> TimeLaw:
-        """Return the same law stretched to a duration; unchanged where it takes as long already.
-
-        A law that keeps to convex limits which rest keeps to as well does so when it is slower.
-        """
-        factor = duration / self.duration
-        if factor <= 1.0:
-            return self
-        return TimeLaw(factor * self.times, self.s, self.rates / factor, self.bends / factor**2)
 
 
 class SinusoidalLaw:
@@ -101,11 +55,11 @@ class SinusoidalLaw:
         """Return the next multiple of the control period."""
         return self._period * max(math.ceil(duration / self._period - 1e-9), 1)
 
-    def at(self, time: float) -> tuple[float, float, float]:
-        """Return s and its first and second derivatives at a time [s]."""
+    def at(self, time: float) -> PathPlace:
+        """Return the place on the path at a time [s]."""
         phase = np.pi * min(max(time / self.duration, 0.0), 1.0)
         rate = np.pi / self.duration
-        return (
+        return PathPlace(
             0.5 * (1.0 - math.cos(phase)),
             0.5 * rate * math.sin(phase),
             0.5 * rate**2 * math.cos(phase),
@@ -121,7 +75,7 @@ class SinusoidalLaw:
 
 
 @dataclass(frozen=True, eq=False)
-class PathPoint:
+class PathDynamics:
     r"""What motion along the path asks of the robot at one place: :math:`\tau=A_u u+A_x x+g` less what contacts give.
 
     Attributes:
@@ -156,7 +110,7 @@ class PathLimits:
     effort: Array
 
 
-def fastest_law(points: Sequence[PathPoint], limits: PathLimits) -> TimeLaw | int:
+def fastest_law(points: Sequence[PathDynamics], limits: PathLimits) -> TimeLaw | int:
     """Return the fastest law from rest to rest, or the index of the point that it doesn't get past.
 
     Limits hold at both ends of each grid interval, with the u that it has.
@@ -181,6 +135,14 @@ def fastest_law(points: Sequence[PathPoint], limits: PathLimits) -> TimeLaw | in
     return _law_of(np.arange(count) * step, squares)
 
 
+def smoothed(law: TimeLaw, passes: int) -> TimeLaw:
+    """Return a law whose speed is nowhere greater, its peaks and kinks rounded; at rest at both ends as before."""
+    squares = np.square(law.speeds)
+    for _ in range(passes):
+        squares[1:-1] = np.minimum(squares[1:-1], 0.25 * (squares[:-2] + 2.0 * squares[1:-1] + squares[2:]))
+    return _law_of(law.positions, squares)
+
+
 def _law_of(s: Reals, squares: Reals) -> TimeLaw:
     """Return the law of squared rates (m,) on a grid, between whose points the second derivative stays."""
     rates, steps = np.sqrt(squares), np.diff(s)
@@ -188,7 +150,7 @@ def _law_of(s: Reals, squares: Reals) -> TimeLaw:
     return TimeLaw(np.concatenate([[0.0], np.cumsum(spans)]), s, rates, np.diff(squares) / (2.0 * steps))
 
 
-def rests(point: PathPoint, limits: PathLimits) -> bool:
+def rests(point: PathDynamics, limits: PathLimits) -> bool:
     """Return whether forces within friction and torques within limits hold the robot at a place of the path."""
     end = _End(point, limits)
     bounds = [(0, 0), (0, 0), *([(0, None)] * end.edges)]
@@ -200,7 +162,7 @@ def rests(point: PathPoint, limits: PathLimits) -> bool:
 class _End:
     """What a grid point asks of (u, x, pyramid edges)."""
 
-    def __init__(self, point: PathPoint, limits: PathLimits) -> None:
+    def __init__(self, point: PathDynamics, limits: PathLimits) -> None:
         base = len(point.at_rest) - len(point.slope)
         columns = np.column_stack([point.by_bend, point.by_square, -point.by_force])
         self.equal, self.load = columns[:base], -point.at_rest[:base]

@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from humanoid_control.execution.path_timing import PathTiming
 from humanoid_model.errors import InputError
-from humanoid_sim.control.path_timing import PathPlace, PathTiming
+from humanoid_model.time_law import PathPlace
 
 pytestmark = pytest.mark.feature("000-F029")
 
@@ -41,8 +42,8 @@ def test_a_place_that_is_too_near_is_refused() -> None:
 def test_a_place_is_reached_at_its_time(position: float) -> None:
     timing = PathTiming(10.0, 3.0)
     timing.stop(11.0, 1.8)
-    assert timing.at(timing.time_at(position)).position == pytest.approx(position)
-    assert timing.time_at(1.9) == np.inf
+    assert timing.at(timing.law.time_at(position)).position == pytest.approx(position)
+    assert timing.law.time_at(1.9) == np.inf
 
 
 def test_what_controllers_are_left_with_ends_at_rest_within_the_slow_down() -> None:

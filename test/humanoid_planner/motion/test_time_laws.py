@@ -6,21 +6,22 @@ import math
 import numpy as np
 import pytest
 
-from humanoid_planner.motion.time_law import (
+from humanoid_model.time_law import TimeLaw
+from humanoid_planner.motion.time_laws import (
+    PathDynamics,
     PathLimits,
-    PathPoint,
     SinusoidalLaw,
-    TimeLaw,
     fastest_law,
     rests,
+    smoothed,
 )
 
 NONE = np.zeros((1, 0))
 
 
-def point(slope: float, bend: float = 0.0, weight: float = 0.0) -> PathPoint:
+def point(slope: float, bend: float = 0.0, weight: float = 0.0) -> PathDynamics:
     """A joint of inertia 2 on its own, with nothing to hold it."""
-    return PathPoint(
+    return PathDynamics(
         np.array([slope]), np.array([bend]), 2.0 * np.array([slope]), 2.0 * np.array([bend]), np.array([weight]), NONE
     )
 
@@ -77,10 +78,10 @@ def test_no_law_stops_between_its_ends(seed: int) -> None:
     bends = np.random.default_rng(seed).uniform(-60.0, 60.0, 31)
     law = fastest_law([point(2.0, bend) for bend in bends], limits(acceleration=5.0))
     assert isinstance(law, TimeLaw)
-    assert law.rates[1:-1].min() > 0.1
-    squares = np.square(law.rates)
+    assert law.speeds[1:-1].min() > 0.1
+    squares = np.square(law.speeds)
     for ends in (slice(None, -1), slice(1, None)):
-        assert np.abs(2.0 * law.bends + bends[ends] * squares[ends]).max() < 5.0 + 1e-6
+        assert np.abs(2.0 * law.accelerations + bends[ends] * squares[ends]).max() < 5.0 + 1e-6
 
 
 def test_a_law_is_its_own_integral_and_stretches() -> None:
@@ -92,10 +93,10 @@ def test_a_law_is_its_own_integral_and_stretches() -> None:
         assert (law.at(time + 1e-5)[0] - law.at(time - 1e-5)[0]) / 2e-5 == pytest.approx(rate, rel=1e-3, abs=1e-5)
         # The joint keeps its limits at the law's speed.
         assert abs(bend + float(np.interp(s, np.linspace(0.0, 1.0, 41), bends)) * rate**2) < 2.05
-    soft = law.smoothed(10)
+    soft = smoothed(law, 10)
     assert law.duration < soft.duration < 1.3 * law.duration
-    assert (soft.rates <= law.rates + 1e-12).all()
-    assert np.abs(np.diff(soft.bends)).max() < 0.5 * np.abs(np.diff(law.bends)).max()
+    assert (soft.speeds <= law.speeds + 1e-12).all()
+    assert np.abs(np.diff(soft.accelerations)).max() < 0.5 * np.abs(np.diff(law.accelerations)).max()
     slow = law.slower(3.0 * law.duration)
     assert slow.duration == pytest.approx(3.0 * law.duration)
     assert slow.at(1.5)[0] == pytest.approx(law.at(0.5)[0])
@@ -107,12 +108,12 @@ def test_a_base_needs_forces_in_their_cones() -> None:
     side = 0.5 / math.sqrt(2.0)
     edges = np.array([[side, side, -side, -side], [1.0, 1.0, 1.0, 1.0]])
     still = np.zeros(0)
-    along = PathPoint(still, still, np.array([1.0, 0.0]), np.zeros(2), np.array([0.0, 9.81]), edges)
+    along = PathDynamics(still, still, np.array([1.0, 0.0]), np.zeros(2), np.array([0.0, 9.81]), edges)
     nothing = PathLimits(still, still, still)
     assert rests(along, nothing)
     law = fastest_law([along] * 61, nothing)
     assert isinstance(law, TimeLaw)
     assert law.duration == pytest.approx(2.0 * math.sqrt(1.0 / (9.81 * side)), rel=1e-3)
-    hung = PathPoint(still, still, np.array([1.0, 0.0]), np.zeros(2), np.array([0.0, -9.81]), edges)
+    hung = PathDynamics(still, still, np.array([1.0, 0.0]), np.zeros(2), np.array([0.0, -9.81]), edges)
     assert not rests(hung, nothing)
     assert not rests(point(1.0, weight=5.0), limits(effort=4.0))

@@ -7,11 +7,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from humanoid_control.execution.motion_check import MotionBounds, joint_faults, sole_faults, start_faults
 from humanoid_model import Contact, Robot, Surface, load_robot
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
-from humanoid_sim.control.joint_path import JointPath
-from humanoid_sim.control.motion_check import MotionBounds, joint_faults, sole_faults, start_faults
 
 HEAD = ("HEAD_JOINT0", "HEAD_JOINT1")
 UP = np.array([0.0, 0.0, 1.0])
@@ -22,10 +22,10 @@ def robot() -> Robot:
     return load_robot("hrp2", geometry=False)
 
 
-def head(duration: float, effort: float = 0.0) -> JointPath:
+def head(duration: float, effort: float = 0.0) -> JointTrajectory:
     """The head turns by 0.4 rad and back to rest."""
     zero, end = np.zeros((2, 2)), np.array([[0.0, 0.0], [0.4, 0.0]])
-    return JointPath(HEAD, [0.0, duration], end, zero, zero, np.full((2, 2), effort))
+    return JointTrajectory(HEAD, [0.0, duration], end, zero, zero, efforts=np.full((2, 2), effort))
 
 
 def test_a_motion_within_all_limits_has_no_fault(robot: Robot) -> None:
@@ -48,7 +48,7 @@ def test_a_peak_between_points_is_seen_and_the_speed_scales_it(robot: Robot) -> 
 
 def test_positions_and_efforts_beyond_their_limits_are_named(robot: Robot) -> None:
     high = float(robot.limits.upper[robot.index_q("HEAD_JOINT0")])
-    path = JointPath(HEAD, [0.0, 5.0], np.array([[0.0, 0.0], [high + 0.1, 0.0]]))
+    path = JointTrajectory(HEAD, [0.0, 5.0], np.array([[0.0, 0.0], [high + 0.1, 0.0]]))
     (fault,) = joint_faults(path, robot, MotionBounds())
     assert (fault.element, fault.remedy) == ("points[1].positions", f"Its limit is {high:.4g}")
     faults = joint_faults(head(2.0, effort=1e3), robot, MotionBounds())
@@ -57,7 +57,7 @@ def test_positions_and_efforts_beyond_their_limits_are_named(robot: Robot) -> No
 
 def test_an_unknown_joint_is_refused(robot: Robot) -> None:
     with pytest.raises(InputError, match=r"joint_names: 'TAIL' is no joint"):
-        joint_faults(JointPath(("TAIL",), [0.0], np.zeros((1, 1))), robot, MotionBounds())
+        joint_faults(JointTrajectory(("TAIL",), [0.0], np.zeros((1, 1))), robot, MotionBounds())
 
 
 def test_a_wrong_start_is_named_with_both_positions() -> None:

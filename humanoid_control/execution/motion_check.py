@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from humanoid_model.contact import ContactKind
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.robot import Robot
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
-from humanoid_sim.control.joint_path import JointPath
 
 _SHARES = np.array([0.0, 0.25, 0.5, 0.75])
 """Of a segment, at which its polynomial is looked at."""
@@ -43,7 +43,7 @@ class MotionBounds:
     slip: float = 0.005
 
 
-def joint_faults(path: JointPath, robot: Robot, bounds: MotionBounds, speed: float = 1.0) -> list[InputError]:
+def joint_faults(path: JointTrajectory, robot: Robot, bounds: MotionBounds, speed: float = 1.0) -> list[InputError]:
     """Return what a path breaks of the joints' limits: of each joint and quantity the worst place.
 
     Polynomials are looked at between points, too.
@@ -63,9 +63,9 @@ def joint_faults(path: JointPath, robot: Robot, bounds: MotionBounds, speed: flo
             raise InputError(f"'{name}' is no joint", element="joint_names", remedy=f"Joints are {', '.join(known)}")
     q = [robot.index_q(name) for name in path.joint_names]
     v = [robot.index_v(name) for name in path.joint_names]
-    limits, own = robot.limits, path.trajectory.times
+    limits, own = robot.limits, path.times
     times = np.unique(np.append((own[:-1, None] + np.diff(own)[:, None] * _SHARES).ravel(), own[-1]))
-    samples = [path.trajectory.at(float(time)) for time in times]
+    samples = [path.at(float(time)) for time in times]
     positions, velocities, accelerations = (np.array([sample[order] for sample in samples]) for order in range(3))
     highest = np.array([bounds.acceleration.get(name, math.inf) for name in path.joint_names])
     tables = [
@@ -78,7 +78,7 @@ def joint_faults(path: JointPath, robot: Robot, bounds: MotionBounds, speed: flo
     return [fault for table in tables for fault in _outside(path.joint_names, own, *table)]
 
 
-def start_faults(path: JointPath, measured: Mapping[str, float], bounds: MotionBounds) -> list[InputError]:
+def start_faults(path: JointTrajectory, measured: Mapping[str, float], bounds: MotionBounds) -> list[InputError]:
     """Return the joints that are too far from where a path begins.
 
     Args:
@@ -87,7 +87,7 @@ def start_faults(path: JointPath, measured: Mapping[str, float], bounds: MotionB
         bounds: the error that is allowed.
     """
     faults = []
-    for name, planned in zip(path.joint_names, path.trajectory.at(0.0).positions, strict=True):
+    for name, planned in zip(path.joint_names, path.at(0.0).positions, strict=True):
         if name not in measured:
             faults.append(InputError(f"joint '{name}' isn't measured", element="joint_states"))
         elif not abs(planned - measured[name]) <= bounds.start:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_sim.control.path_timing import PathTiming
+from humanoid_control.execution.path_timing import PathTiming
 
 STEP = 0.04
 """Between two places that are looked at [s of the trajectory's own time]."""
@@ -106,5 +106,5 @@ def led_to_stand(
         tail, brakes = timing, timing.end
     else:
         tail = timing.stopped(time, found.stand, found.acceleration)
-        brakes = tail.time_at(found.brake)
+        brakes = tail.law.time_at(found.brake)
     return (tail, brakes) if tail.end - time < longest else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A path of the whole robot through postures, as a smooth function of a parameter from 0 to 1."""
+"""A path of the whole robot through configurations, as a smooth function of a parameter from 0 to 1."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from scipy.interpolate import CubicSpline
 from humanoid_model.arrays import Array
 
 
-class JointPath:
-    """A cubic spline of joints, base position and base rotation vector through postures.
+class ConfigurationPath:
+    """A cubic spline of joints, base position and base rotation vector through configurations.
 
-    Rotations are vectors from the first posture's on, so that the path is as smooth as its spline.
+    Rotations are vectors from the first one's on, so that the path is as smooth as its spline.
     """
 
     def __init__(self, model: pin.Model, s: ArrayLike, postures: Sequence[NDArray[np.float64]]) -> None:

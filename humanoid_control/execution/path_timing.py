@@ -3,48 +3,20 @@
 
 from __future__ import annotations
 
-import bisect
 import copy
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Sequence
+
+import numpy as np
 
 from humanoid_model.errors import InputError
+from humanoid_model.time_law import PathPlace, TimeLaw, time_over
 
 _SAME = 1e-9
 
 
-class PathPlace(NamedTuple):
-    """Where on a path a motion is; the path's parameter is the time that its trajectory has there.
-
-    Attributes:
-        position: time of the trajectory [s].
-        speed: share of the trajectory's own speed [-].
-        acceleration: of that share [1/s].
-    """
-
-    position: float
-    speed: float
-    acceleration: float
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """Constant acceleration along the path from a time on."""
-
-    time: float
-    place: PathPlace
-
-    def at(self, time: float) -> PathPlace:
-        dt = time - self.time
-        position, speed, acceleration = self.place
-        return PathPlace(
-            position + dt * (speed + 0.5 * dt * acceleration), max(speed + dt * acceleration, 0.0), acceleration
-        )
-
-
 class PathTiming:
-    """Timing of a trajectory along its own path: pieces of constant path acceleration.
+    """Timing of a trajectory along its own path, whose parameter is the time that the trajectory has there.
 
     Slowing down by the timing keeps every joint on the path: with s(t) the joints are at q(s), their velocities
     q' s', their accelerations q'' s'² + q' s''.
@@ -53,6 +25,7 @@ class PathTiming:
         length: duration of the trajectory at its own speed [s].
         speed: share of the trajectory's own speed to move with [-].
         acceleration: bound of the change of that share [1/s].
+        law: where on the path the motion is when, from its start to where it stands.
     """
 
     def __init__(self, start: float, length: float, *, speed: float = 1.0, acceleration: float = 2.0) -> None:
@@ -73,50 +46,25 @@ class PathTiming:
         self.length = length
         self.speed = speed
         self.acceleration = acceleration
-        self._pieces = [_Piece(start, PathPlace(0.0, speed, 0.0))]
+        ends = np.array([start, start + length / speed])
+        self.law = TimeLaw(ends, np.array([0.0, length]), np.array([speed, speed]), np.zeros(1))
         self._stop: float | None = None
 
     @property
     def end(self) -> float:
         """Time at which the motion stands, at the path's end or where it was stopped [s]."""
-        last = self._pieces[-1]
-        if last.place.speed == 0.0:
-            return last.time
-        return last.time + (self.length - last.place.position) / last.place.speed
+        return float(self.law.times[-1])
 
     @property
     def end_position(self) -> float:
         """Where on the path it stands then [s]."""
         return self.length if self._stop is None else self._stop
 
-    @property
-    def changes(self) -> tuple[float, ...]:
-        """Times at which the path acceleration changes [s]."""
-        return tuple(piece.time for piece in self._pieces)
-
     def at(self, time: float) -> PathPlace:
         """Return the place on the path at a time [s]; before the start and after the end it stands."""
-        if time < self._pieces[0].time:
-            return PathPlace(self._pieces[0].place.position, 0.0, 0.0)
-        if time >= self.end:
-            return PathPlace(self.end_position, 0.0, 0.0)
-        index = bisect.bisect_right([piece.time for piece in self._pieces], time) - 1
-        return self._pieces[index].at(time)
-
-    def time_at(self, position: float) -> float:
-        """Time at which a place on the path is reached [s]; infinite if it isn't."""
-        if position > self.end_position + _SAME:
-            return math.inf
-        for piece, later in zip(self._pieces, [*self._pieces[1:], None], strict=True):
-            if later is not None and later.place.position < position - _SAME:
-                continue
-            away, (_, speed, acceleration) = max(position - piece.place.position, 0.0), piece.place
-            if away == 0.0:
-                return piece.time
-            # The first root of s + v dt + a dt²/2, in the form that is exact for small a.
-            root = math.sqrt(max(speed * speed + 2.0 * acceleration * away, 0.0))
-            return piece.time + (2.0 * away / (speed + root) if speed + root > 0.0 else 0.0)
-        return self.end
+        if time < self.law.times[0]:
+            return PathPlace(float(self.law.positions[0]), 0.0, 0.0)
+        return self.law.at(time) if time < self.end else PathPlace(self.end_position, 0.0, 0.0)
 
     def braking_distance(self, speed: float) -> float:
         """Length of path from a speed to rest [s]."""
@@ -168,19 +116,11 @@ class PathTiming:
             time: at which the slow-down begins [s].
             duration: of the slow-down [s].
         """
-        tail = PathTiming(0.0, self.length, speed=self.speed, acceleration=self.acceleration)
-        tail._pieces, tail._stop = [piece for piece in self._pieces if piece.time < time], self._stop
-        if time >= self.end:
-            tail._pieces = list(self._pieces)
-            return tail
-        now = self.at(time)
+        tail, now = copy.copy(self), self.at(time)
         stand = now.position + 0.5 * duration * now.speed
-        if stand >= self.end_position:
-            tail._pieces = list(self._pieces)
-            return tail
-        tail._pieces.append(_Piece(time, PathPlace(now.position, now.speed, -now.speed / duration)))
-        tail._pieces.append(_Piece(time + duration, PathPlace(stand, 0.0, 0.0)))
-        tail._stop = stand
+        if stand < self.end_position:
+            tail._stop = stand
+            tail._go_on(time, now, [(duration, -now.speed / duration)])
         return tail
 
     def _plan(self, time: float, now: PathPlace) -> None:
@@ -191,22 +131,33 @@ class PathTiming:
         if self._stop is not None:
             # The highest speed from which one can still brake, if the way is too short for the wanted one.
             cruise = min(cruise, max(math.sqrt(max(rate * (self._stop - position) + 0.5 * speed * speed, 0.0)), speed))
-        pieces = [piece for piece in self._pieces if piece.time < time]
+        pieces = []
         if abs(cruise - speed) > _SAME:
             slope = math.copysign(rate, cruise - speed)
-            pieces.append(_Piece(time, PathPlace(position, speed, slope)))
             taken = (cruise - speed) / slope
-            position += 0.5 * taken * (speed + cruise)
-            time += taken
-        if self._stop is None:
-            pieces.append(_Piece(time, PathPlace(position, cruise, 0.0)))
-        else:
-            brake = self._stop - self.braking_distance(cruise)
-            if brake > position + _SAME:
-                pieces.append(_Piece(time, PathPlace(position, cruise, 0.0)))
-                time += (brake - position) / cruise
-                position = brake
-            if cruise > 0.0:
-                pieces.append(_Piece(time, PathPlace(position, cruise, -rate)))
-            pieces.append(_Piece(time + cruise / rate, PathPlace(self._stop, 0.0, 0.0)))
-        self._pieces = pieces
+            if self._stop is None:
+                taken = min(taken, time_over(self.length - position, speed, slope))
+            pieces.append((taken, slope))
+            position += taken * (speed + 0.5 * taken * slope)
+        brake = self.length if self._stop is None else self._stop - self.braking_distance(cruise)
+        if brake > position + _SAME:
+            pieces.append(((brake - position) / cruise, 0.0))
+        if self._stop is not None:
+            pieces.append((cruise / rate, -rate))
+        self._go_on(time, now, pieces)
+
+    def _go_on(self, time: float, now: PathPlace, pieces: Sequence[tuple[float, float]]) -> None:
+        """Replace what follows a time by durations [s] and accelerations [1/s] from a place on."""
+        law, (position, speed, _) = self.law, now
+        # Where it has stood since the law's end, that is a piece too.
+        kept = int(np.searchsorted(law.times, time))
+        speeds, before = np.append(law.speeds[:-1], 0.0)[:kept], np.append(law.accelerations, 0.0)[:kept]
+        points = [*zip(law.times[:kept], law.positions[:kept], speeds, strict=True), (time, position, speed)]
+        for duration, acceleration in pieces:
+            time += duration
+            position += duration * (speed + 0.5 * duration * acceleration)
+            speed += duration * acceleration
+            points.append((time, position, speed))
+        accelerations = np.append(before, [acceleration for _, acceleration in pieces])
+        times, positions, rates = np.array(points).T
+        self.law = TimeLaw(times, positions, rates, accelerations)

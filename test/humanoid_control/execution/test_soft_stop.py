@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_sim.control.path_timing import PathTiming
-from humanoid_sim.control.soft_stop import StopPlace, led_to_stand, next_stop, stop_places
+from humanoid_control.execution.path_timing import PathTiming
+from humanoid_control.execution.soft_stop import StopPlace, led_to_stand, next_stop, stop_places
 
 pytestmark = pytest.mark.feature("000-F029")
 
