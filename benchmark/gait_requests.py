@@ -107,10 +107,7 @@ def faults(result: GaitResult) -> list[str]:
         return ["no motion"]
     found = [*limits(motion), *contacts(motion, result.spec.friction), *dynamics(motion)]
     try:
-        plan = JointTrajectory(
-            motion.joint_names, motion.times, motion.positions, motion.velocities, motion.accelerations,
-            efforts=motion.torques,
-        )  # fmt: skip
+        plan = motion.joint_trajectory()
     except InputError as error:
         return [*found, f"player: {error}"]
     if not found and motion.robot.name == "bip" and result.lifted is not None:

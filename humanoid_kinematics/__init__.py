@@ -18,7 +18,6 @@ from humanoid_kinematics.devices.selection import DeviceDesk, DeviceSelection, m
 from humanoid_kinematics.devices.syntaxeur import Syntaxeur
 from humanoid_kinematics.graph import MechanismGraph
 from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
-from humanoid_kinematics.live.joint_path import JointPath
 from humanoid_kinematics.live.link_change import LinkChange
 from humanoid_kinematics.live.live_mechanism import LiveMechanism
 from humanoid_kinematics.live.live_scene import LiveScene
@@ -49,7 +48,6 @@ __all__ = [
     "HybridDevice",
     "Increment",
     "JointGoal",
-    "JointPath",
     "JointVelocity",
     "JoyMapping",
     "KleinfingerKhalil",

@@ -18,6 +18,7 @@ from humanoid_kinematics.solver.commands import ToolGoal
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
 from humanoid_model import InputError
 from humanoid_model.arrays import Array
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.loop_closure import ROWS
 
 _STEP = 0.2
@@ -212,25 +213,6 @@ class Relay:
         return numbers
 
 
-@dataclass(frozen=True, eq=False)
-class DriveTrajectory:
-    """Motion of driven joints.
-
-    Attributes:
-        joints: driven joints.
-        times: (n,) [s].
-        positions: (n, k).
-        velocities: (n, k), differences of the positions.
-        configurations: (n, nq) of all joints.
-    """
-
-    joints: tuple[str, ...]
-    times: Array
-    positions: Array
-    velocities: Array
-    configurations: Array
-
-
 def drive_trajectory(
     solver: MechanismSolver,
     driven: Sequence[str],
@@ -238,7 +220,7 @@ def drive_trajectory(
     times: ArrayLike,
     poses: Sequence[pin.SE3],
     rows: tuple[str, ...] = ROWS,
-) -> DriveTrajectory:
+) -> JointTrajectory:
     """Turn a tool's way into that of the driven joints, from where the mechanism is.
 
     Args:
@@ -248,6 +230,9 @@ def drive_trajectory(
         times: (n,) rising [s].
         poses: (n,) of the tool in the world.
         rows: directions that the tool follows.
+
+    Returns:
+        Their positions, with differences of these as velocities.
 
     Raises:
         InputError: times that don't rise or aren't as many as poses; a pose that can't be reached, with its time and
@@ -275,6 +260,5 @@ def drive_trajectory(
                 remedy="Give poses within reach, or fewer rows",
             )  # fmt: skip
         found.append(motion.q)
-    configurations = np.array(found)
-    positions = configurations[:, columns]
-    return DriveTrajectory(tuple(driven), at, positions, np.asarray(np.gradient(positions, at, axis=0)), configurations)
+    positions = np.array(found)[:, columns]
+    return JointTrajectory(driven, at, positions, np.asarray(np.gradient(positions, at, axis=0)))

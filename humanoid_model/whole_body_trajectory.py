@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.arrays import Array
 from humanoid_model.contact import Contact
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.robot import Robot
 
 WHOLE = "sole"
@@ -219,6 +220,24 @@ class WholeBodyTrajectory:
     def increasing(self) -> NDArray[np.int64]:
         """Indices of samples whose times increase strictly: of each time that is there twice the later one."""
         return np.flatnonzero(np.append(np.diff(self.times) > 0.0, True))
+
+    def joint_trajectory(self, samples: slice | NDArray[np.int64] = slice(None)) -> JointTrajectory:
+        """Return the motion of the driven joints, with the feed-forward efforts.
+
+        Args:
+            samples: which become points; all if left out.
+
+        Raises:
+            InputError: joints jump where a time is there twice.
+        """
+        return JointTrajectory(
+            self.joint_names,
+            self.times[samples],
+            self.positions[samples],
+            self.velocities[samples],
+            self.accelerations[samples],
+            efforts=self.torques[samples],
+        )
 
     @property
     def locations(self) -> tuple[str, ...]:

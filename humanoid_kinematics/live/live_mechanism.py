@@ -10,7 +10,6 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_kinematics.analysis.dexterity import dexterity
-from humanoid_kinematics.live.joint_path import JointPath
 from humanoid_kinematics.live.live_state import LiveState, rank_of
 from humanoid_kinematics.live.newest_commands import LiveCommand, LiveLimits, NewestCommands, coordinate
 from humanoid_kinematics.mechanism import Mechanism
@@ -21,6 +20,7 @@ from humanoid_kinematics.solver.thesis_solver import ThesisSolver
 from humanoid_model import InputError
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_known, check_positive
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.loop_closure import ROWS
 
 ROBUST, THESIS = "robust", "thesis"
@@ -110,7 +110,7 @@ class LiveMechanism:
         """Take commands, as :meth:`NewestCommands.give`."""
         self.commands.give(*commands)
 
-    def follow(self, path: JointPath) -> None:
+    def follow(self, path: JointTrajectory) -> None:
         """Follow positions of joints over time, as :meth:`NewestCommands.follow`."""
         self.commands.follow(path)
 

@@ -17,6 +17,7 @@ from humanoid_kinematics.solver.commands import ToolGoal
 from humanoid_kinematics.solver.mechanism_solver import SolverOptions
 from humanoid_model import InputError
 from humanoid_model.checks import check_known
+from humanoid_model.joint_trajectory import warm_up_sampling
 
 
 class LiveScene:
@@ -60,6 +61,7 @@ class LiveScene:
 
     def prepare(self) -> None:
         """Command what is there already, so that a hand's first command waits for no compilation."""
+        warm_up_sampling()
         for live in self.mechanisms.values():
             for joint in live.mechanism.robot.joint_names[:1]:
                 link = live.mechanism.robot.description.joints[joint].child

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 
-from humanoid_kinematics.live.joint_path import JointPath
 from humanoid_kinematics.live.velocity_commands import JointVelocity, ToolVelocity
 from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.commands import ORIENTATION, JointGoal, ToolGoal, ToolMotion
@@ -17,6 +16,7 @@ from humanoid_kinematics.solver.mechanism_solver import MechanismSolver
 from humanoid_model import InputError
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_finite, check_known, check_numbers
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.loop_closure import ROWS
 
 LiveCommand = ToolGoal | ToolVelocity | ToolMotion | JointGoal | JointVelocity
@@ -65,7 +65,7 @@ class NewestCommands:
         self._motions: dict[str, ToolMotion] = {}
         self._held: dict[str, float] = {}
         self._hurry: dict[str, float] = {}
-        self._path: tuple[JointPath, float] | None = None
+        self._path: tuple[JointTrajectory, float] | None = None
 
     def step(self, dt: float) -> tuple[list[ToolGoal | ToolMotion], list[JointGoal]]:
         """Return what is to be done in a time [s], of tools and of joints."""
@@ -141,13 +141,16 @@ class NewestCommands:
                 self._path = None
                 self._joints[command.joint] = command, self.time
 
-    def follow(self, path: JointPath) -> None:
+    def follow(self, path: JointTrajectory) -> None:
         """Follow positions of joints over time from now on, in the place of older commands of joints.
 
         Raises:
-            InputError: an unknown joint, or one of several coordinates.
+            InputError: an unknown joint, or one of several coordinates; positions above 1e4 in size; a time before 0.
         """
-        for joint in path.joints:
+        check_numbers(path.positions, "positions")
+        if path.start_time < 0.0:
+            raise InputError(f"begin at {path.start_time:g} s", element="times", remedy="Give 0 or more")
+        for joint in path.joint_names:
             coordinate(self.solver.mechanism, joint)
         self._joints.clear()
         self._path = path, self.time
@@ -211,7 +214,7 @@ class NewestCommands:
             for name, (command, given) in tuple(kept.items()):
                 if isinstance(command, kind) and given < last:
                     del kept[name]
-        if self._path is not None and self.time - self._path[1] > self._path[0].duration + self.limits.timeout:
+        if self._path is not None and self.time - self._path[1] > self._path[0].end_time + self.limits.timeout:
             self._path = None
 
     def _tool_commands(self, dt: float) -> list[ToolGoal | ToolMotion]:
@@ -288,7 +291,7 @@ class NewestCommands:
         wanted: dict[str, float] = {}
         if self._path is not None:
             path, begun = self._path
-            wanted |= path.at(self.time - begun)
+            wanted |= zip(path.joint_names, path.at(self.time - begun).positions.tolist(), strict=True)
         for joint, (command, _) in self._joints.items():
             if isinstance(command, JointGoal):
                 wanted[joint] = command.position

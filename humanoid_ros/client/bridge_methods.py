@@ -9,14 +9,15 @@ from typing import TypeAlias
 
 from humanoid_stack.action import ExecuteTrajectory
 from humanoid_stack.msg import WholeBodyTrajectory as WholeBodyMessage
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_ros.client.connection import Task, refused, succeeded
 from humanoid_ros.client.member import Member
-from humanoid_ros.client.requests import JointMotion, trajectory_message
+from humanoid_ros.client.requests import trajectory_message
 from humanoid_ros.messages.conversions import duration
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
 from humanoid_ros.node.sign_of_life import SignOfLife
@@ -29,7 +30,7 @@ _REFUSALS = (
     ExecuteTrajectory.Result.WRONG_START,
     ExecuteTrajectory.Result.NO_CONTROLLER,
 )
-Motion: TypeAlias = WholeBodyMessage | WholeBodyTrajectory | JointTrajectory | JointMotion
+Motion: TypeAlias = WholeBodyMessage | WholeBodyTrajectory | JointTrajectoryMessage | JointTrajectory
 """What can be executed: messages, a motion of the library, a motion of joints."""
 
 

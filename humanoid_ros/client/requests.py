@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import humanoid_stack.msg
 import numpy as np
@@ -14,13 +14,15 @@ from humanoid_stack.msg import Contact as ContactMessage
 from humanoid_stack.msg import LinkWrench, Posture, WholeBodyTrajectory
 from humanoid_stack.msg import Stance as StanceMessage
 from numpy.typing import ArrayLike, NDArray
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
 from humanoid_model import ContactLocation, Robot, Stance, Surface
 from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_ros.messages.conversions import duration, fill_vector, point, vector
+from humanoid_ros.messages.joint_trajectory import joint_trajectory_message
 from humanoid_ros.messages.posture_messages import posture_message
 from humanoid_ros.messages.stance_messages import contact_location_message, surface_message
 
@@ -31,26 +33,6 @@ LONGEST = 200
 
 _PLAIN = {"boolean": bool, "string": str, "uint8": int, "uint32": int}
 """Python types of fields."""
-
-
-class JointMotion(Protocol):
-    """A motion of joints, such as the library's squats."""
-
-    @property
-    def joint_names(self) -> Sequence[str]:
-        """The n joints."""
-
-    @property
-    def times(self) -> NDArray[np.float64]:
-        """(k,) [s], from 0 and increasing."""
-
-    @property
-    def positions(self) -> NDArray[np.float64]:
-        """(k, n) [rad] or [m]."""
-
-    @property
-    def velocities(self) -> NDArray[np.float64]:
-        """(k, n) likewise, per second."""
 
 
 def request(kind: type[R], robot: Robot | None, fields: Mapping[str, Any]) -> R:
@@ -100,18 +82,13 @@ def stance_request(stance: Stance) -> StanceMessage:
     )
 
 
-def trajectory_message(motion: JointTrajectory | WholeBodyTrajectory | JointMotion) -> JointTrajectory:
+def trajectory_message(
+    motion: JointTrajectoryMessage | WholeBodyTrajectory | JointTrajectory,
+) -> JointTrajectoryMessage:
     """Return a motion as the message that controllers take; messages stay as they are."""
     if isinstance(motion, JointTrajectory):
-        return motion
-    if isinstance(motion, WholeBodyTrajectory):
-        return motion.joints
-    message = JointTrajectory(joint_names=list(motion.joint_names))
-    for time, positions, velocities in zip(motion.times, motion.positions, motion.velocities, strict=True):
-        item = JointTrajectoryPoint(positions=positions.tolist(), velocities=velocities.tolist())
-        item.time_from_start = duration(float(time))
-        message.points.append(item)
-    return message
+        return joint_trajectory_message(motion)
+    return motion.joints if isinstance(motion, WholeBodyTrajectory) else motion
 
 
 def load_message(load: Load) -> LinkWrench:

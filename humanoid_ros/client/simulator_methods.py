@@ -15,14 +15,15 @@ from numpy.typing import ArrayLike
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_ros.client.answers import FollowAnswer, RobotState, follow_answer, robot_state
 from humanoid_ros.client.connection import Task
 from humanoid_ros.client.member import LONG, Member
-from humanoid_ros.client.requests import JointMotion, duration_message, numbers, trajectory_message
+from humanoid_ros.client.requests import duration_message, numbers, trajectory_message
 from humanoid_ros.messages.conversions import fill_pose, fill_vector, point, seconds
 from humanoid_ros.node.qos import LATCHED, NEWEST
 
@@ -214,7 +215,7 @@ class SimulatorMethods(Member):
 
     def follow(
         self,
-        motion: JointTrajectory | WholeBodyTrajectory | JointMotion,
+        motion: JointTrajectoryMessage | WholeBodyTrajectory | JointTrajectory,
         *,
         limb: str = "whole_body",
         progress: ProgressCallback | None = None,
@@ -256,7 +257,7 @@ class SimulatorMethods(Member):
         return self.follow(motion, progress=progress, timeout=timeout)
 
     def begin_follow(
-        self, motion: JointTrajectory | WholeBodyTrajectory | JointMotion, *, limb: str = "whole_body"
+        self, motion: JointTrajectoryMessage | WholeBodyTrajectory | JointTrajectory, *, limb: str = "whole_body"
     ) -> Task[FollowAnswer]:
         """As :meth:`follow`, without waiting for the end."""
         trajectory = trajectory_message(motion)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import partial
@@ -26,6 +25,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_ros.controller_bridge.bridge_settings import ControllerSettings, Kind
 from humanoid_ros.messages.conversions import duration, seconds, stamp
+from humanoid_ros.messages.joint_trajectory import floats, joint_trajectory_message
 from humanoid_ros.node.guarded_action_client import GuardedActionClient
 from humanoid_ros.node.qos import COMMAND, NEWEST_OF_ANY
 
@@ -36,11 +36,6 @@ Record = Callable[[str, str, bytes], None]
 def now(node: Node) -> float:
     """Return the time of a node's clock [s]."""
     return float(node.get_clock().now().nanoseconds) * 1e-9
-
-
-def floats(row: NDArray[np.float64]) -> array[float]:
-    """Return numbers as fields of messages take them without looking at each."""
-    return array("d", row.tobytes())
 
 
 class Form(Enum):
@@ -167,18 +162,8 @@ class TrajectoryOutput(ControllerOutput):
 
     def _message(self, points: JointTrajectory) -> JointTrajectoryMessage:
         """Return the message of points, whose stamp is the time of the first one."""
-        message = JointTrajectoryMessage(joint_names=list(self.settings.joints))
-        message.header.stamp = stamp(float(points.times[0]))
-        tables = [("positions", points.positions), ("velocities", points.velocities)]
-        tables += [("accelerations", points.accelerations)]
-        if self.settings.efforts:
-            tables += [("effort", points.efforts)]
-        given = [(field, rows) for field, rows in tables if rows is not None]
-        for k, when in enumerate(points.times):
-            point = JointTrajectoryPoint(time_from_start=duration(float(when - points.times[0])))
-            for field, rows in given:
-                setattr(point, field, floats(rows[k]))
-            message.points.append(point)
+        message = joint_trajectory_message(points, start=points.start_time, efforts=self.settings.efforts)
+        message.header.stamp = stamp(points.start_time)
         return message
 
 

@@ -25,9 +25,10 @@ from tqdm import tqdm
 
 from humanoid_model import load_robot
 from humanoid_model.errors import HumanoidError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.progress import Progress
 from humanoid_model.robot import Robot
-from humanoid_planner.posture.motion.squat import LEGS, SquatMotion, squat_motion
+from humanoid_planner.posture.motion.squat import LEGS, squat_motion
 from humanoid_ros.bringup.node_list import ParameterValue, list_nodes
 from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Supervisor
@@ -207,9 +208,9 @@ class Demo:
         names = {link: foot for foot, link in self._feet.items()}
         return {names.get(body.rsplit("/", 1)[-1], body): force for body, force in recording.mean_forces().items()}
 
-    def _squat(self, motion: SquatMotion) -> None:
+    def _squat(self, motion: JointTrajectory) -> None:
         task = self._stack.begin_follow(motion)
-        self._pass(motion.times[-1] + 2.0, "squatting", lambda: task.done)
+        self._pass(motion.end_time + 2.0, "squatting", lambda: task.done)
         answer = task.result(ANSWER_TIMEOUT, self._on_progress)
         if not answer.success:
             raise DemoError(f"the squats failed: {answer.message} ({answer.code})")

@@ -7,19 +7,20 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pinocchio as pin
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from humanoid_stack.msg import MechanismCommand, MechanismLink, MechanismState, MechanismTarget
-from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
+from trajectory_msgs.msg import MultiDOFJointTrajectory
 
-from humanoid_kinematics import JointPath, JointVelocity, KleinfingerKhalil, LinkChange, LiveMechanism, ToolVelocity
+from humanoid_kinematics import JointVelocity, KleinfingerKhalil, LinkChange, LiveMechanism, ToolVelocity
 from humanoid_kinematics.analysis.obstacles import Nearest
 from humanoid_kinematics.live.live_state import LiveState
 from humanoid_kinematics.live.newest_commands import LiveCommand
 from humanoid_kinematics.solver.commands import JointGoal, ToolGoal
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.loop_closure import ROWS
 from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.node.request_fields import pose
@@ -80,8 +81,8 @@ def placement(message: PoseStamped, live: LiveMechanism) -> pin.SE3:
     return _frame(message.header.frame_id, live) * pose(message.pose, "pose")
 
 
-def joint_path(message: JointTrajectory) -> JointPath:
-    """Return the positions of a trajectory.
+def joint_positions(message: JointTrajectoryMessage) -> JointTrajectory:
+    """Return the positions of a trajectory, on straight lines between its points.
 
     Raises:
         InputError: sizes that don't fit, or times that don't rise.
@@ -93,7 +94,7 @@ def joint_path(message: JointTrajectory) -> JointPath:
                 element=f"points[{number}]", remedy="Give one for each joint",
             )  # fmt: skip
     times = [seconds(point.time_from_start) for point in message.points]
-    return JointPath(message.joint_names, times, np.array([point.positions for point in message.points]))
+    return JointTrajectory(message.joint_names, times, [point.positions for point in message.points])
 
 
 def tool_path(message: MultiDOFJointTrajectory) -> tuple[str, list[float], list[pin.SE3]]:

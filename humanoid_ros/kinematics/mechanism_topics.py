@@ -25,7 +25,7 @@ from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.kinematics.mechanism_messages import (
     commands,
     joint_commands,
-    joint_path,
+    joint_positions,
     placement,
     pose_goal,
     state_message,
@@ -115,7 +115,7 @@ class MechanismTopics:
         self._subscriptions: list[Any] = []
         self._hear(MechanismCommand, "command", lambda message: live.give(*commands(message, live)))
         self._hear(JointState, "joint_commands", self._on_joints)
-        self._hear(JointTrajectory, "joint_trajectory", lambda message: live.follow(joint_path(message)))
+        self._hear(JointTrajectory, "joint_trajectory", lambda message: live.follow(joint_positions(message)))
         for tool in heard:
             self._hear(Twist, f"{topic_name(tool)}/twist", self._twist(tool))
             self._hear(PoseStamped, f"{topic_name(tool)}/pose", self._pose(tool))

@@ -7,15 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pinocchio as pin
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
+from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from humanoid_kinematics import MechanismSolver, drive_trajectory
 from humanoid_kinematics.mechanism import Mechanism
-from humanoid_kinematics.relay import DriveTrajectory
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_ros.kinematics.mechanism_messages import tool_path
 from humanoid_ros.kinematics.mechanism_topics import MechanismTopics
-from humanoid_ros.messages.conversions import duration
+from humanoid_ros.messages.joint_trajectory import joint_trajectory_message
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.qos import COMMAND
@@ -41,7 +42,7 @@ class ToolTrajectories:
         self._node, self._topics, self._driven, self._worker = node, topics, driven, worker
         self._name = f"{topics.name}/tool_trajectory"
         self._left = False
-        self._publisher = node.create_publisher(JointTrajectory, f"{topics.name}/drive_trajectory", COMMAND)
+        self._publisher = node.create_publisher(JointTrajectoryMessage, f"{topics.name}/drive_trajectory", COMMAND)
         self._subscription = node.create_subscription(
             MultiDOFJointTrajectory, self._name, self._heard, COMMAND, callback_group=node.group  # type: ignore[arg-type]
         )
@@ -65,16 +66,13 @@ class ToolTrajectories:
         except HumanoidError as problem:
             self._node.refusals.refuse(self._name, problem)
             return
-        answer = JointTrajectory(header=message.header, joint_names=found.joints)
-        for time, positions, velocities in zip(found.times, found.positions, found.velocities, strict=True):
-            point = JointTrajectoryPoint(positions=positions.tolist(), velocities=velocities.tolist())
-            point.time_from_start = duration(float(time))
-            answer.points.append(point)
         if not self._left:
+            answer = joint_trajectory_message(found)
+            answer.header = message.header
             self._publisher.publish(answer)
 
 
 def _computed(
     mechanism: Mechanism, driven: tuple[str, ...], tool: str, times: list[float], poses: list[pin.SE3]
-) -> DriveTrajectory:
+) -> JointTrajectory:
     return drive_trajectory(MechanismSolver(mechanism), driven, tool, times, poses)

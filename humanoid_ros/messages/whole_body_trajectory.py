@@ -11,11 +11,11 @@ import humanoid_stack.msg as messages
 import numpy as np
 import pinocchio as pin
 from geometry_msgs.msg import Pose, Twist
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_model import Contact, Stance
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
-from humanoid_ros.messages.conversions import duration, fill_pose, fill_vector, point, vector
+from humanoid_ros.messages.conversions import fill_pose, fill_vector, point, vector
+from humanoid_ros.messages.joint_trajectory import joint_trajectory_message
 from humanoid_ros.messages.stance_messages import stance_message
 
 _OWN_NAME = ("sole", "tip")
@@ -32,26 +32,8 @@ def whole_body_message(trajectory: WholeBodyTrajectory, world: str) -> messages.
     robot, kept = trajectory.robot, trajectory.increasing
     message = messages.WholeBodyTrajectory(robot=robot.name)
     message.header.frame_id = world
-    message.joints = JointTrajectory(joint_names=list(trajectory.joint_names))
+    message.joints = joint_trajectory_message(trajectory.joint_trajectory(kept))
     message.joints.header.frame_id = world
-    rows = zip(
-        trajectory.positions[kept],
-        trajectory.velocities[kept],
-        trajectory.accelerations[kept],
-        trajectory.torques[kept],
-        trajectory.times[kept],
-        strict=True,
-    )
-    for positions, velocities, accelerations, torques, time in rows:
-        message.joints.points.append(
-            JointTrajectoryPoint(
-                positions=positions.tolist(),
-                velocities=velocities.tolist(),
-                accelerations=accelerations.tolist(),
-                effort=torques.tolist(),
-                time_from_start=duration(float(time)),
-            )
-        )
     if trajectory.base is not None:
         data = robot.model.createData()
         for k in kept:

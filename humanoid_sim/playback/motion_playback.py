@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from humanoid_model.errors import InputError
-from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_sim.actuation import TrajectoryPlayer
@@ -64,15 +63,7 @@ def play_motion(
             raise InputError(f"is at {begin:g} s", element="simulation", remedy="Stabilise from the beginning on")
         module: WholeBodyTracking | TrajectoryPlayer = WholeBodyTracking(robot, trajectory)
     else:
-        plan = JointTrajectory(
-            trajectory.joint_names,
-            trajectory.times,
-            trajectory.positions,
-            trajectory.velocities,
-            trajectory.accelerations,
-            efforts=trajectory.torques,
-        )
-        module = TrajectoryPlayer(robot, plan, start_time=begin)
+        module = TrajectoryPlayer(robot, trajectory.joint_trajectory(), start_time=begin)
     simulation.add_module(module)
     watch = MotionWatch(trajectory)
     steps = round((trajectory.duration + after) / simulation.dt)

@@ -5,7 +5,7 @@ from humanoid_planner.posture.motion.guide_path import GuidePath
 from humanoid_planner.posture.motion.near_guide import NearGuide
 from humanoid_planner.posture.motion.reactive import ReactivePosture
 from humanoid_planner.posture.motion.spline import SplineBasis
-from humanoid_planner.posture.motion.squat import SquatMotion, squat_motion
+from humanoid_planner.posture.motion.squat import squat_motion
 from humanoid_planner.posture.motion.trajectory import TrajectoryProblem, TrajectoryResult
 from humanoid_planner.posture.motion.trajectory_program import Grid
 
@@ -15,7 +15,6 @@ __all__ = [
     "NearGuide",
     "ReactivePosture",
     "SplineBasis",
-    "SquatMotion",
     "TrajectoryProblem",
     "TrajectoryResult",
     "squat_motion",

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pinocchio as pin
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.robot import Robot
 
 PITCH = (2, 3, 4)
@@ -19,26 +18,9 @@ LEGS = ("right_leg", "left_leg")
 KNOTS = 9
 
 
-@dataclass(frozen=True)
-class SquatMotion:
-    """Reference motion of all joints.
-
-    Attributes:
-        joint_names: The robot's movable joints, in model order.
-        times: (k,) [s], from 0.
-        positions: (k, n) [rad].
-        velocities: (k, n) [rad/s].
-        depth: How far the waist goes down [m].
-    """
-
-    joint_names: tuple[str, ...]
-    times: np.ndarray
-    positions: np.ndarray
-    velocities: np.ndarray
-    depth: float
-
-
-def squat_motion(robot: Robot, *, knee: float, count: int, period: float, posture: str = "half_sitting") -> SquatMotion:
+def squat_motion(
+    robot: Robot, *, knee: float, count: int, period: float, posture: str = "half_sitting"
+) -> JointTrajectory:
     """Return squats that start and end in a posture.
 
     Hip, knee and ankle pitch of both legs keep the sum they have in the posture, so the soles stay
@@ -54,7 +36,7 @@ def squat_motion(robot: Robot, *, knee: float, count: int, period: float, postur
         posture: Named posture to start from.
 
     Returns:
-        The motion, sampled ten times a second.
+        The motion of all joints, ten points a second.
 
     Raises:
         InputError: The robot has no such legs, or can't reach the knee angle in balance and limits.
@@ -85,8 +67,7 @@ def squat_motion(robot: Robot, *, knee: float, count: int, period: float, postur
             positions[:, i] = spline(angle)[:, column]
             velocities[:, i] = spline(angle, 1)[:, column] * rate
     _check_limits(robot, positions)
-    depth = _waist_height(robot, start) - _waist_height(robot, _bent(robot, start, pitches[-1]))
-    return SquatMotion(names, times, positions, velocities, depth)
+    return JointTrajectory(names, times, positions, velocities)
 
 
 def _balanced_pitches(robot: Robot, start: np.ndarray, knees: np.ndarray) -> np.ndarray:
@@ -128,15 +109,6 @@ def _forward_offset(robot: Robot, q: np.ndarray) -> float:
     com = pin.centerOfMass(robot.model, data, q)
     foot = data.oMi[robot.model.getJointId(robot.limbs[LEGS[0]][-1])]
     return float(foot.actInv(com)[0])
-
-
-def _waist_height(robot: Robot, q: np.ndarray) -> float:
-    """Return the height of the hip above the ankle, along the foot's z axis [m]."""
-    data = robot.model.createData()
-    pin.forwardKinematics(robot.model, data, q)
-    joints = robot.limbs[LEGS[0]]
-    foot, hip = (data.oMi[robot.model.getJointId(joints[i])] for i in (-1, 0))
-    return float(foot.actInv(hip.translation)[2])
 
 
 def _check_limits(robot: Robot, positions: np.ndarray) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from humanoid_kinematics import (
     JointGoal,
-    JointPath,
     JointVelocity,
     LiveLimits,
     LiveMechanism,
@@ -21,6 +20,7 @@ from humanoid_kinematics import (
     load_mechanism,
 )
 from humanoid_model import InputError, load_robot
+from humanoid_model.joint_trajectory import JointTrajectory
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*E10")
 DT = 0.001
@@ -147,7 +147,7 @@ def test_while_joints_are_commanded_the_other_drives_stay_and_tools_follow():
 
 def test_joints_follow_a_path_in_its_time():
     live = LiveMechanism(load_mechanism("fourbar"))
-    live.follow(JointPath(["joint_1"], [0.0, 0.5, 1.0], [[turned(live, "joint_1")], [1.5], [1.2]]))
+    live.follow(JointTrajectory(["joint_1"], [0.0, 0.5, 1.0], [[turned(live, "joint_1")], [1.5], [1.2]]))
     run(live, 0.5)
     assert turned(live, "joint_1") == pytest.approx(1.5, abs=1e-6)
     run(live, 0.25)
@@ -188,7 +188,7 @@ def test_of_commands_of_which_one_can_not_be_used_none_is_taken(command, words):
 def test_a_path_or_a_base_out_of_this_world_is_refused():
     live = LiveMechanism(load_mechanism("fourbar"))
     with pytest.raises(InputError, match=r"positions: is .*1e.100.*at most 10000"):
-        live.follow(JointPath(["joint_1"], [1.0], [[1e100]]))
+        live.follow(JointTrajectory(["joint_1"], [1.0], [[1e100]]))
     with pytest.raises(InputError, match=r"base: is .*1e.100.*at most 10000"):
         live.move_base(pin.SE3(np.eye(3), np.array([1e100, 0.0, 0.0])))
     assert live.solver.base.isIdentity()

@@ -12,25 +12,20 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from humanoid_stack.msg import ContactPlanRequest, WholeBodyTrajectory
 from humanoid_stack.srv import CheckEquilibrium, InverseDynamics
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.resources import find_resource
 from humanoid_planner.posture import Load
-from humanoid_planner.posture.motion.squat import SquatMotion
 from humanoid_ros.client import HumanoidStack
 from humanoid_ros.client.connection import Connection
 from humanoid_ros.client.requests import request, trajectory_message
 
 
 def test_trajectory_message_carries_the_motion() -> None:
-    motion = SquatMotion(
-        joint_names=("a", "b"),
-        times=np.array([0.0, 0.3, 2.9999999999999996]),
-        positions=np.arange(6.0).reshape(3, 2),
-        velocities=np.ones((3, 2)),
-        depth=0.1,
-    )
+    times = np.array([0.0, 0.3, 2.9999999999999996])
+    motion = JointTrajectory(("a", "b"), times, np.arange(6.0).reshape(3, 2), np.ones((3, 2)))
     message = trajectory_message(motion)
     assert message.joint_names == ["a", "b"]
     assert [list(point.positions) for point in message.points] == [[0, 1], [2, 3], [4, 5]]
@@ -57,7 +52,7 @@ def test_a_robot_of_ones_own_is_asked_for_by_its_own_file(tmp_path: Path, monkey
 
 
 def test_messages_stay_as_they_are() -> None:
-    message = JointTrajectory(joint_names=["a"])
+    message = JointTrajectoryMessage(joint_names=["a"])
     assert trajectory_message(message) is message
     assert trajectory_message(WholeBodyTrajectory(joints=message)) == message
 
