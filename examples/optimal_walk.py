@@ -27,7 +27,6 @@ from scipy.spatial import ConvexHull
 from tqdm import tqdm
 
 from humanoid_model import HumanoidError, InputError, Robot, Scene, load_robot, load_scene, with_robot
-from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.progress import progress_bar
 from humanoid_planner.gait import MAX_CYCLES, gait_motion, project_to_sagittal_plane
 from humanoid_planner.gait.lift import (
@@ -179,19 +178,9 @@ def playing(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = Non
     (name,) = simulation.robots
     walker = simulation.robots[name]
     walker.set_state(trajectory.q[0])
-    if stabilise:
-        motion = gait_motion(trajectory, walker.robot, LiftSettings().friction, gait)
-        simulation.add_module(WholeBodyTracking(name, motion))
-        return simulation
-    plan = JointTrajectory(
-        trajectory.joint_names,
-        trajectory.times,
-        trajectory.positions,
-        trajectory.velocities,
-        trajectory.accelerations,
-        efforts=trajectory.torques,
-    )
-    simulation.add_module(TrajectoryPlayer(name, plan))
+    motion = gait_motion(trajectory, walker.robot, LiftSettings().friction, gait)
+    player = TrajectoryPlayer(name, motion.joint_trajectory())
+    simulation.add_module(WholeBodyTracking(name, motion) if stabilise else player)
     return simulation
 
 

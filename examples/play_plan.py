@@ -40,7 +40,7 @@ from humanoid_model.picture_file import save_picture
 from humanoid_model.progress import ProgressCallback, progress_bar
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.contacts import BarycentreNear, ContactPlanner, RandomCandidates, verify_plan
-from humanoid_planner.motion import Motion, PlannedPostures, generate_motion, stances_of, with_reserve
+from humanoid_planner.motion import MotionResult, PlannedPostures, generate_motion, stances_of, with_reserve
 from humanoid_sim import Simulation
 from humanoid_sim.playback import PlayedMotion, play_motion
 
@@ -153,7 +153,7 @@ def make_motion(
     stances: int | None,
     tidied: bool,
     progress: ProgressCallback | None,
-) -> Motion | None:
+) -> MotionResult | None:
     """Plan, and make a motion of the plan; says what came of both.
 
     Args:
@@ -188,7 +188,7 @@ def make_motion(
     return motion
 
 
-def verify(scenario: Scenario, motion: Motion) -> bool:
+def verify(scenario: Scenario, motion: MotionResult) -> bool:
     """Return whether the motion holds by other means, and say with what margins."""
     began = time.perf_counter()
     assert motion.trajectory is not None

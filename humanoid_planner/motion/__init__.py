@@ -2,14 +2,14 @@
 """Motions along plans of contacts: ways between postures, time laws, forces and torques."""
 
 from humanoid_planner.motion.generate_motion import generate_motion
-from humanoid_planner.motion.motion import Motion, MotionSettings, MotionStep, PlannedPostures
+from humanoid_planner.motion.motion import MotionResult, MotionSettings, MotionStep, PlannedPostures
 from humanoid_planner.motion.references import WaistReferences, stabiliser_events, waist_references
 from humanoid_planner.motion.reserved_plan import stances_of, with_reserve
 from humanoid_planner.motion.transitions import Case, Transition, find_transitions
 
 __all__ = [
     "Case",
-    "Motion",
+    "MotionResult",
     "MotionSettings",
     "MotionStep",
     "PlannedPostures",

@@ -21,7 +21,7 @@ from humanoid_model.scene import Scene
 from humanoid_model.time_law import PathPlace, TimeLaw
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 from humanoid_planner.motion.balanced_path import BalancedPath, BalancedSample
-from humanoid_planner.motion.motion import Motion, MotionSettings, MotionStep, Plan
+from humanoid_planner.motion.motion import MotionResult, MotionSettings, MotionStep, Plan
 from humanoid_planner.motion.stance_postures import POSTURES, StancePostures
 from humanoid_planner.motion.step_path import find_step_path
 from humanoid_planner.motion.time_laws import PathLimits, SinusoidalLaw, fastest_law, rests, smoothed
@@ -51,7 +51,7 @@ def generate_motion(
     goal: Sequence[Task] = (),
     progress: ProgressCallback | None = None,
     **requirements: Any,
-) -> Motion:
+) -> MotionResult:
     """Turn a plan into a motion of the whole robot.
 
     Each posture of the plan is found again with a reserve of balance. Between two of them the robot holds the contacts
@@ -99,7 +99,7 @@ class _Builder:
     plan: Plan
     goal: Sequence[Task]
 
-    def build(self, progress: ProgressCallback | None) -> Motion:
+    def build(self, progress: ProgressCallback | None) -> MotionResult:
         began = time.perf_counter()
         count = len(self.transitions)
         walked: list[tuple[MotionStep, list[tuple[float, BalancedSample]]]] = []
@@ -128,7 +128,7 @@ class _Builder:
             now = made[0].start + made[0].duration + self.settings.pause
         steps = tuple(step for step, _ in walked)
         success = not explanation
-        return Motion(
+        return MotionResult(
             success,
             explanation or f"Found: {len(steps)} steps in {now:.1f} s.",
             self._trajectory(walked) if walked else None,

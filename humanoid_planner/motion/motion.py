@@ -119,7 +119,7 @@ class MotionStep:
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class MotionResult:
     """What became of a plan.
 
     Attributes:

@@ -17,7 +17,7 @@ from humanoid_model.robot import Robot, load_robot
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.motion import Motion, PlannedPostures, generate_motion
+from humanoid_planner.motion import MotionResult, PlannedPostures, generate_motion
 from humanoid_planner.posture import NearReference, generate_posture
 from humanoid_sim.monitoring.balance_monitor import BalanceMonitor, BalanceSeries
 from humanoid_sim.playback import PlayedMotion, play_motion
@@ -50,7 +50,7 @@ class Replay:
         views: before and after.
     """
 
-    motion: Motion
+    motion: MotionResult
     played: PlayedMotion
     balance: BalanceSeries
     planned: Array
