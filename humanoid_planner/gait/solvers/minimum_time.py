@@ -36,7 +36,7 @@ _IPOPT = {"print_level": 0, "sb": "yes", "max_iter": 500, "max_wall_time": TIME_
 
 
 @dataclass(frozen=True, eq=False)
-class PathTiming:
+class MinimumTimeResult:
     """The fastest motion along a path.
 
     Attributes:
@@ -62,7 +62,7 @@ class PathTiming:
 
 def time_path(
     model: PhaseModel, waypoints: ArrayLike, intervals: int = 100, start_rate: float = 0.0, end_rate: float = 0.0
-) -> PathTiming:
+) -> MinimumTimeResult:
     """Find the fastest way along a smooth path.
 
     Args:
@@ -105,7 +105,7 @@ def time_path(
     return _solve(model, spline, intervals, start_rate, end_rate)
 
 
-def _solve(model: PhaseModel, spline: CubicSpline, K: int, start_rate: float, end_rate: float) -> PathTiming:
+def _solve(model: PhaseModel, spline: CubicSpline, K: int, start_rate: float, end_rate: float) -> MinimumTimeResult:
     h = 1.0 / K
     s = np.linspace(0.0, 1.0, K + 1)
     by_a, by_b, constant, B = _efforts(model, spline, s[:-1] + 0.5 * h)
@@ -145,7 +145,7 @@ def _solve(model: PhaseModel, spline: CubicSpline, K: int, start_rate: float, en
     x = np.array(end["x"]).ravel()
     rate = np.sqrt(np.maximum(x[: K + 1], 0.0))
     t = np.concatenate([[0.0], np.cumsum(2.0 * h / np.maximum(rate[1:] + rate[:-1], 1e-9))])
-    return PathTiming(
+    return MinimumTimeResult(
         converged=status in ("Solve_Succeeded", "Solved_To_Acceptable_Level"),
         status=status,
         duration=float(t[-1]),

@@ -23,8 +23,8 @@ _CONTROL_POINTS = 14
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
-    """A path of configurations, twice continuously differentiable.
+class SplinePath:
+    """A path of configurations by splines of their kinematic variables, twice continuously differentiable.
 
     Attributes:
         kinematics: of the robot, whose variables the path is made of.
@@ -83,7 +83,7 @@ class TrajectoryResult:
     success: bool
     status: ReturnCode
     message: str
-    trajectory: Trajectory
+    trajectory: SplinePath
     x: NDArray[np.float64]
     criterion: float
     residual: float
@@ -176,9 +176,9 @@ class TrajectoryProblem:
             points = self._first + share[:, None] * (last - self._first)
         return self.program.variables(points)
 
-    def trajectory(self, x: NDArray[np.float64]) -> Trajectory:
+    def trajectory(self, x: NDArray[np.float64]) -> SplinePath:
         """Return the path of variables (n,)."""
-        return Trajectory(self.kinematics, self.basis, self.program.control_points(x))
+        return SplinePath(self.kinematics, self.basis, self.program.control_points(x))
 
     def solve(
         self,
