@@ -87,6 +87,8 @@ class Connection:
             self._executor.wake()
             self._thread.join(GLANCE)
         self._executor.shutdown()
+        for action in self._actions.values():
+            action.destroy()  # it would keep its node in the graph until it is collected as garbage
         self.node.destroy_node()
         self._context.try_shutdown()
 

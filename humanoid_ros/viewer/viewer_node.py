@@ -493,7 +493,6 @@ class ViewerNode(AnsweringNode):
             self.page.look_through(Camera.framing(centre, height))
 
     def _refresh_panel(self) -> None:
-        self._take_status()
         if not self.page.watched:
             return
         status = self._status if self._simulator_is_heard() else None
@@ -558,6 +557,7 @@ class ViewerNode(AnsweringNode):
             self._moved = True
 
     def _update_present(self) -> None:
+        self._take_status()  # whose scene it stands in
         robot = next(self._whole_robots(), None)
         name, placements = ("", {}) if robot is None else (robot.drawing.description.name, robot.placements)
         self._present.update(name, placements, "" if self._status is None else self._status.scene)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +17,7 @@ from fixtures.ros_processes import start_program
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from control_msgs.action import FollowJointTrajectory
 from humanoid_stack.msg import PostureTask, WholeBodyTrajectory
 
 from examples.contact_scenarios import TOP, five_stairs
@@ -27,6 +29,8 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import Load, NearReference, check_stance, generate_posture
 from humanoid_planner.posture.motion import squat_motion
 from humanoid_ros.client import HumanoidStack, StackError
+from humanoid_ros.client.connection import Connection
+from humanoid_ros.node.answering_action_server import AnsweringActionServer
 
 pytestmark = pytest.mark.ros
 NODES = ("simulator", "contact_planner", "model_generator", "gait_generator")
@@ -317,6 +321,38 @@ def test_without_a_stack_whoever_asks_is_told(monkeypatch: pytest.MonkeyPatch) -
     stack.close()
     with pytest.raises(StackError, match="The client is closed"):
         stack.pause()
+
+
+def test_a_closed_client_leaves_the_graph_though_it_has_used_an_action(
+    answering_and_asking: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, other = answering_and_asking
+
+    def execute(goal: Any) -> FollowJointTrajectory.Result:
+        goal.succeed()
+        return FollowJointTrajectory.Result(error_code=3)
+
+    AnsweringActionServer(server, FollowJointTrajectory, "follow", execute)
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(other.context.get_domain_id()))
+
+    def wait_for_clients(there: bool) -> None:
+        end = time.monotonic() + 60.0
+        while any(name.startswith("humanoid_stack_client") for name in other.get_node_names()) != there:
+            assert time.monotonic() < end, f"the client is {'not ' * there}there"
+            time.sleep(0.02)
+
+    gc.collect()
+    gc.disable()
+    try:
+        connection = Connection("", 60.0, lambda: None)
+        goal = FollowJointTrajectory.Goal()
+        task = connection.start(FollowJointTrajectory, "follow", goal, lambda _, result: result.error_code, Progress)
+        assert task.result(60.0) == 3
+        wait_for_clients(True)
+        connection.close()
+        wait_for_clients(False)
+    finally:
+        gc.enable()
 
 
 def test_whoever_waits_may_stop(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,7 @@ def page(planner: Planner, viewer: Viewer) -> Iterator[PageClient]:
     planner.server.begin()
     client = PageClient(viewer[1])
     wait_for(lambda: client.nodes["/robots/hrp2"]["visible"], "the robot is shown")
+    wait_for(lambda: "stairs" in client.status, "it is told in which scene")
     label = wait_for(lambda: [each for each in ("Set goal", "Hide goal") if each in client.controls], "there is a goal")
 
     def offered() -> bool:
