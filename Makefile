@@ -5,6 +5,9 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PYTHON HEADLESS HASHES
+# What is imported compiles itself once, also where the environment forbids it, as containers' often does: else each of
+# the nodes and each of the tests' workers would compile all of it anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help
 help:  ## this list
@@ -22,8 +25,9 @@ demo:  ## HRP-2 stands, squats, is pushed, on a local page; HEADLESS=1 writes ou
 	@scripts/build & scripts/kernels demo; kernels=$$?; wait $$! && exit $$kernels
 	@scripts/run python -m humanoid_ros.demo
 
-# A worker for each core, up to eight; the tests of one file stay together and share what they have started.
-WORKERS := -n auto --maxprocesses 8 --dist loadfile
+# Three workers for two cores, up to eight: many tests wait for nodes. Those of one file stay together and share what they
+# have started.
+WORKERS = -n $$(( $$(nproc) < 6 ? ($$(nproc) * 3 + 1) / 2 : 8 )) --dist loadfile
 
 .PHONY: build-test
 build-test: build

@@ -17,14 +17,13 @@ from types import TracebackType
 from typing import TextIO
 
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.bringup import orphan_guard
+from humanoid_ros.bringup.orphan_guard import POLL, STOP_SIGNALS
 
 COLOURS = (36, 33, 35, 32, 34, 96, 93, 95)
 """ANSI colours that processes get in turn; red stays for the supervisor's reports."""
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 LAST_WORDS = 5.0
 """Longest time in which what a process has said last is read; what it left behind may hold its output open [s]."""
-POLL = 0.05
-"""Time between two looks at the processes [s]."""
 
 
 class SupervisorError(HumanoidError):
@@ -71,7 +70,8 @@ class Supervisor:
     """Starts processes, prefixes what they print, restarts or reports those that die, stops all.
 
     Every process leads a process group of its own, so that Ctrl-C in a terminal reaches it through
-    the supervisor only, once, and what it started itself ends with it.
+    the supervisor only, once, and what it started itself ends with it. Where the supervisor is
+    killed, its `orphan_guard` ends them.
 
     Use it as a context manager around the code that needs the processes, with `check` in between, or
     call `run`, which returns when they have ended.
@@ -107,6 +107,7 @@ class Supervisor:
             if names.count(name) > 1:
                 raise InputError(f"two processes are named '{name}'", remedy="Names must differ")
         self._width = max((len(name) for name in names), default=0)
+        self._guard: subprocess.Popen[str] | None = None
         self._failure: str | None = None
         self._exit_code = 0
         self._interrupts = 0
@@ -129,6 +130,14 @@ class Supervisor:
         Raises:
             SupervisorError: A program can't be started; those started before it are stopped.
         """
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", orphan_guard.__file__, *map(str, self._patience)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
         for running in self._all:
             try:
                 self._spawn(running)
@@ -206,6 +215,8 @@ class Supervisor:
                     self._interrupts += 1
         for running in self._all:
             self._finish(running)
+        if self._guard is not None:
+            self._guard.communicate()
 
     def _spawn(self, running: _Running) -> None:
         process = running.process
@@ -220,10 +231,19 @@ class Supervisor:
             start_new_session=True,
             env={**os.environ, "PYTHONUNBUFFERED": "1", **process.environment},
         )
+        self._tell_guard(running.popen)
         running.reader = threading.Thread(
             target=self._copy_output, args=(running, running.popen), daemon=True
         )
         running.reader.start()
+
+    def _tell_guard(self, group: subprocess.Popen[str]) -> None:
+        """Tell that a process group has begun, or that it has ended."""
+        assert self._guard is not None
+        assert self._guard.stdin is not None
+        with suppress(BrokenPipeError):  # somebody has killed it: the nodes go on
+            self._guard.stdin.write(f"{group.pid}\n")
+            self._guard.stdin.flush()
 
     def _respawn(self, running: _Running) -> None:
         try:
@@ -264,6 +284,7 @@ class Supervisor:
         if running.reader is not None:
             running.reader.join(LAST_WORDS)
         running.popen.wait()
+        self._tell_guard(running.popen)
         running.popen = None
 
     def _signal_all(self, number: signal.Signals) -> None:

@@ -10,8 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from fixtures.ros_processes import children
 
 from humanoid_model.errors import InputError
+from humanoid_ros.bringup import orphan_guard
 from humanoid_ros.bringup.supervisor import Process, Supervisor, SupervisorError, describe_exit
 
 TALK = "import time; print('hello', flush=True); time.sleep(60)"
@@ -47,6 +49,16 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+SUPERVISED = """
+import sys, time
+from humanoid_ros.bringup.supervisor import Process, Supervisor
+programs = sys.argv[1:]
+run = [Process(str(k), (sys.executable, "-c", program)) for k, program in enumerate(programs)]
+Supervisor(run, patience=(0.5, 0.5)).run()
+"""
+CHILD = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', {!r}]).wait()"
 
 
 def test_output_is_prefixed_by_the_name():
@@ -212,3 +224,41 @@ def test_exit_codes_in_words():
     assert describe_exit(0) == "ended with exit code 0"
     assert describe_exit(-11) == "was killed by SIGSEGV"
     assert describe_exit(-99) == "was killed by signal 99"
+
+
+def test_a_supervisor_that_is_killed_leaves_nothing_running():
+    """Neither what ends when it is told to, nor what doesn't, nor what these have started."""
+    said = "import os; print(os.getpid(), flush=True);"
+    programs = [said + TALK, said + IGNORE_ALL, CHILD.format(said + TALK)]
+    supervisor = subprocess.Popen([sys.executable, "-c", SUPERVISED, *programs], stdout=subprocess.PIPE, text=True)
+    assert supervisor.stdout is not None
+    started = set()
+    while len(started) < 3:
+        word = supervisor.stdout.readline().split()[-1]
+        if word.isdigit():
+            started.add(int(word))
+    assert all(alive(pid) for pid in started)
+    supervisor.kill()
+    supervisor.wait()
+    wait_until(lambda: not any(alive(pid) for pid in started))
+
+
+def test_a_group_that_has_ended_is_left_alone_by_the_guard():
+    """Its number may be another's by then."""
+    others = [subprocess.Popen([sys.executable, "-c", TALK], start_new_session=True) for _ in range(2)]
+    ended, left = others
+    told = f"{ended.pid}\n{left.pid}\n{ended.pid}\n"
+    guard = subprocess.Popen([sys.executable, orphan_guard.__file__, "60", "60"], stdin=subprocess.PIPE, text=True)
+    guard.stdin.write(told)
+    guard.stdin.close()
+    assert left.wait(60.0) == -signal.SIGINT
+    assert guard.wait(60.0) == 0
+    assert ended.poll() is None
+    ended.kill()
+    ended.wait()
+
+
+def test_a_supervisor_that_ends_leaves_no_guard():
+    before = set(children(os.getpid()))
+    Supervisor([python("p", "print(1)")], output=io.StringIO()).run()
+    assert set(children(os.getpid())) == before
