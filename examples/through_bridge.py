@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +18,7 @@ from humanoid_model import HumanoidError
 from humanoid_model.progress import Progress, progress_bar
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_ros.bringup.node_list import list_nodes
+from humanoid_ros.bringup.own_domain import check_alone, own_domain
 from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Supervisor
 from humanoid_ros.client import HumanoidStack
@@ -30,47 +29,10 @@ from humanoid_sim.playback import ContactLoad, MotionWatch, PlayedMotion
 
 SLICE, STILL, SLICES = 0.25, 1e-3, 40
 """The robot stands when no joint moves faster than this [rad/s] for two slices of time [s]; how many are waited for."""
-DOMAINS, FIRST_PORT, PORTS = range(100), 7400, 64
-"""ROS domains that are looked at; DDS's port of domain 0, and so many from it on show whether somebody is there."""
 PATIENCE = 4.0
 """How long simulated time waits for the bridge, which itself waits 5 s for a clock that stands still [s]."""
 STOOD = 1.0
 """How long it is watched at its end [s]."""
-
-
-@contextmanager
-def own_domain() -> Iterator[int]:
-    """Yield a ROS domain that nobody on this machine is in, or that which the user has chosen by ROS_DOMAIN_ID.
-
-    Two simulators in one domain set one clock and move one robot.
-
-    Raises:
-        HumanoidError: all are taken.
-    """
-    chosen = os.environ.get("ROS_DOMAIN_ID")
-    domain = int(chosen) if chosen else next((number for number in DOMAINS if is_free(number)), None)
-    if domain is None:
-        raise HumanoidError("Each ROS domain has somebody in it. End a stack, or choose a domain by ROS_DOMAIN_ID")
-    if domain != int(chosen or 0):
-        print(f"another stack runs in ROS domain 0; this one takes ROS_DOMAIN_ID={domain}")
-    os.environ["ROS_DOMAIN_ID"] = str(domain)
-    try:
-        yield domain
-    finally:
-        if chosen is None:
-            del os.environ["ROS_DOMAIN_ID"]
-
-
-def is_free(domain: int) -> bool:
-    """Return whether no program on this machine listens at the ports of a ROS domain."""
-    first = FIRST_PORT + 250 * domain
-    for port in range(first, first + PORTS):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                probe.bind(("", port))
-            except OSError:
-                return False
-    return True
 
 
 @contextmanager
@@ -164,17 +126,6 @@ def play_through_bridge(stack: HumanoidStack, motion: WholeBodyTrajectory) -> Pl
         at = float(np.interp(stamp, clock, path)) + max(0.0, stamp - end)
         watch.look(at, q, np.array([state.efforts[name] for name in robot.joint_names]), loads)
     return watch.played()
-
-
-def check_alone(stack: HumanoidStack) -> None:
-    """Raise a HumanoidError where another simulator sets the clock too."""
-    others = len(stack.node.get_publishers_info_by_topic("/clock")) - 1
-    if others > 0:
-        domain = os.environ.get("ROS_DOMAIN_ID", "0")
-        raise HumanoidError(
-            f"Another simulator runs in ROS domain {domain}: time and states of both are mixed. End it, or leave "
-            "ROS_DOMAIN_ID unset, so that a free domain is taken"
-        )
 
 
 def _keeper(kept: dict[float, Any]) -> Callable[[Any], None]:
