@@ -82,7 +82,7 @@ def play_through_bridge(stack: HumanoidStack, motion: WholeBodyTrajectory) -> Pl
         motion: to play.
     """
     message, robot = whole_body_message(motion, "world"), stack.robot
-    check_alone(stack)
+    check_alone(stack.node)
     stack.stand(message)
     stand_still(stack)
     heard: dict[str, dict[float, Any]] = {}

@@ -8,8 +8,9 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rclpy.node import Node
+
 from humanoid_model.errors import HumanoidError
-from humanoid_ros.client import HumanoidStack
 
 DOMAINS, FIRST_PORT, PORTS = range(100), 7400, 64
 """ROS domains that are looked at; DDS's port of domain 0, and so many from it on show whether somebody is there."""
@@ -50,9 +51,9 @@ def is_free(domain: int) -> bool:
     return True
 
 
-def check_alone(stack: HumanoidStack) -> None:
+def check_alone(node: Node) -> None:
     """Raise a HumanoidError where another simulator sets the clock too."""
-    others = len(stack.node.get_publishers_info_by_topic("/clock")) - 1
+    others = len(node.get_publishers_info_by_topic("/clock")) - 1
     if others > 0:
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
         raise HumanoidError(

@@ -30,6 +30,7 @@ from humanoid_model.progress import Progress
 from humanoid_model.robot import Robot
 from humanoid_planner.posture.motion.squat import LEGS, squat_motion
 from humanoid_ros.bringup.node_list import ParameterValue, list_nodes
+from humanoid_ros.bringup.own_domain import check_alone, own_domain
 from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Supervisor
 from humanoid_ros.client import HumanoidStack
@@ -125,8 +126,9 @@ class Demo:
         )
 
     def check(self) -> None:
-        """Raise a DemoError if a node died or the robot fell."""
+        """Raise an error if a node died, another simulator moves the robot too, or the robot fell."""
         self._alive()
+        check_alone(self._stack.node)
         base = self._observer.placement(self._robot.description.root)
         if base is not None and (base.translation[2] < 0.3 or base.rotation[2, 2] < 0.7):
             raise DemoError(
@@ -315,7 +317,11 @@ def show(headless: bool) -> None:
     robot = load_robot(ROBOT)
     port = free_port(FIRST_PORT)
     address = page_address("127.0.0.1", port, page_token())
-    with running_stack(port) as alive, HumanoidStack(ROBOT, patience=ANSWER_TIMEOUT, check=alive) as stack:
+    with (
+        own_domain(),
+        running_stack(port) as alive,
+        HumanoidStack(ROBOT, patience=ANSWER_TIMEOUT, check=alive) as stack,
+    ):
         print(f"The page is at {address}", flush=True)
         demo = Demo(robot, stack, DemoObserver(demo_links(robot), stack.node), alive)
         numbers = demo.run()

@@ -55,8 +55,8 @@ def test_a_domain_that_the_user_has_chosen_is_taken(monkeypatch, capsys) -> None
 
 
 def among(simulators: int) -> SimpleNamespace:
-    """A stack's client that finds so many simulators."""
-    return SimpleNamespace(node=SimpleNamespace(get_publishers_info_by_topic=lambda topic: [topic] * simulators))
+    """A node that finds so many simulators."""
+    return SimpleNamespace(get_publishers_info_by_topic=lambda topic: [topic] * simulators)
 
 
 def test_a_second_simulator_is_told_of(monkeypatch) -> None:

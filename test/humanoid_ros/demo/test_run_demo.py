@@ -24,7 +24,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from humanoid_stack.msg import ContactForce, ContactForces
 
-from humanoid_model import load_robot
+from humanoid_model import HumanoidError, load_robot
 from humanoid_model.robot import Robot
 from humanoid_ros.demo import run_demo as demo
 from humanoid_ros.demo.demo_observer import DemoError
@@ -61,9 +61,9 @@ def standing(robot: Robot, turn: np.ndarray | None = None, height: float = 0.0) 
     )
 
 
-def make_demo(robot: Robot, observer: Any) -> Demo:
-    nobody: Any = None
-    return Demo(robot, nobody, observer, lambda: None)
+def make_demo(robot: Robot, observer: Any, simulators: int = 1) -> Demo:
+    stack: Any = SimpleNamespace(node=SimpleNamespace(get_publishers_info_by_topic=lambda topic: [topic] * simulators))
+    return Demo(robot, stack, observer, lambda: None)
 
 
 def test_free_port_steps_over_a_taken_one() -> None:
@@ -80,6 +80,11 @@ def test_feet_are_the_last_links_of_the_legs(robot: Robot) -> None:
 
 def test_standing_robot_passes_the_check(robot: Robot) -> None:
     make_demo(robot, standing(robot)).check()
+
+
+def test_another_simulator_is_a_fault(robot: Robot) -> None:
+    with pytest.raises(HumanoidError, match="Another simulator runs in ROS domain"):
+        make_demo(robot, standing(robot), simulators=2).check()
 
 
 @pytest.mark.parametrize(("turn", "height"), [(pin.utils.rotate("y", 1.2), 0.0), (None, -0.45)], ids=["leans", "low"])
@@ -116,7 +121,7 @@ def test_fault_is_printed_and_exits_with_1(
 
     monkeypatch.setattr(demo, "show", fail)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    assert demo.main() == 1
+    assert demo.main([]) == 1
     assert str(error) in capsys.readouterr().err
 
 
