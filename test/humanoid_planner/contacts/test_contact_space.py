@@ -350,24 +350,22 @@ def test_a_floor_of_a_hundred_times_the_area_changes_no_node(stairs, chosen):
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-def whole_search(stairs, method, **limits):
-    """The stairs with places chosen by a criterion that is the potential, as VBFP needs it."""
-    made = ContactPlanner(*stairs.arguments, **chosen_footholds(stairs, method))
-    return made, made.run(**limits)
-
-
 @pytest.fixture(scope="module")
 def best_children(stairs):
-    return whole_search(stairs, "vbfp", max_nodes=300)
+    """The stairs with places chosen by a criterion that is the potential, as VBFP needs it."""
+    made = ContactPlanner(*stairs.arguments, **chosen_footholds(stairs, "vbfp"))
+    return made, made.run(max_nodes=300)
 
 
 @pytest.mark.feature("001-F185")
 def test_the_best_children_and_next_siblings_climb_the_stairs_with_fewer_nodes(stairs, best_children, check_plan):
-    _, plan = best_children
+    made, plan = best_children
     assert plan.success
     check_plan(stairs, plan)
-    # All children of a few stances are more than the whole search of the best children needs.
-    _, all_children = whole_search(stairs, "bfp", max_nodes=plan.statistics.nodes)
+    # All children of a few stances take more postures than the whole search of the best children needs.
+    calls = len(made.space.caller.calls)
+    other = ContactPlanner(*stairs.arguments, **chosen_footholds(stairs, "bfp"))
+    all_children = other.run(progress=lambda _: len(other.space.caller.calls) > calls)
     assert not all_children.success
     assert all_children.statistics.expanded * 3 < plan.statistics.expanded
     assert all_children.potentials[-1] > 1.0

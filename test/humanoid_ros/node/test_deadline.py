@@ -70,6 +70,8 @@ def end(program: str, *numbers: signal.Signals) -> tuple[int, str, str, float]:
         for number in numbers:
             process.send_signal(number)
             time.sleep(0.2)
+            if process.poll() is not None:
+                break
         late = len(numbers) > 1 and process.poll() is None
         output, errors = process.communicate(timeout=SOON)
         return process.returncode, output, errors, math.inf if late else time.monotonic() - begun
