@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from examples.contact_scenarios import (
     Scenario,
@@ -39,45 +38,45 @@ from examples.plan_picture import draw_plan
 from humanoid_planner.contacts import ContactPlan, RandomCandidates, plan_contacts, verify_plan
 from humanoid_studies.posture.statistics import GenerationLog
 
-Case = tuple[str, Callable[[], Scenario], Callable[[Scenario], dict[str, Any]]]
+Case = tuple[str, Callable[[], Scenario]]
 
 CASES: tuple[Case, ...] = (
-    ("can", can_on_table, lambda one: one.options),
-    ("can, no proofs first", can_on_table, lambda one: one.options | {"reach": False, "balance": False}),
-    ("can, collisions", can_on_table, lambda one: one.options | {"collisions": True}),
-    ("can, torques", can_on_table, lambda one: one.options | {"torque_limits": True}),
-    ("can, torques, collisions", can_on_table, lambda one: one.options | {"torque_limits": True, "collisions": True}),
-    ("can, reaching, all of it", can_on_table, reaching),
-    ("stairs", five_stairs, lambda one: one.options),
-    ("stairs, no proofs first", five_stairs, lambda one: one.options | {"reach": False, "balance": False}),
-    ("stairs, two children", five_stairs, lambda one: one.options | {"children": 2}),
-    ("stairs, pre-contacts", five_stairs, lambda one: one.options | {"pre_contact": True}),
-    ("stairs, VBFP", five_stairs, lambda one: chosen_footholds(one, "vbfp")),
-    ("stairs, BFP in volumes", five_stairs, lambda one: chosen_footholds(one, "bfp")),
-    ("stairs, collisions", five_stairs, lambda one: one.options | {"collisions": True}),
-    ("footsteps", slabs_and_bars, lambda one: one.options),
-    ("footsteps, no proofs first", slabs_and_bars, lambda one: one.options | {"reach": False, "balance": False}),
-    ("footsteps, two children", slabs_and_bars, lambda one: one.options | {"children": 2}),
-    ("footsteps, collisions", slabs_and_bars, lambda one: one.options | {"collisions": True}),
-    ("stairs, VBFP, collisions", five_stairs, lambda one: chosen_footholds(one, "vbfp") | {"collisions": True}),
-    ("can, 1 cm inside", can_on_table, lambda one: one.options | safely()),
-    ("can, reaching, 1 cm inside", can_on_table, lambda one: reaching(one) | safely()),
-    ("stairs, 1 cm inside", five_stairs, lambda one: one.options | safely()),
-    ("footsteps, 1 cm inside", slabs_and_bars, lambda one: one.options | safely()),
-    ("footsteps, children, 1 cm inside", slabs_and_bars, lambda one: one.options | safely() | {"children": 2}),
-    ("chair to standing", chair_to_standing, lambda one: one.options),
-    ("sitting with a glass", sitting_with_glass, lambda one: one.options),
-    ("under the table", under_the_table, lambda one: one.options),
-    ("backward walk", backward_walk, lambda one: one.options),
-    ("step with a rail", step_with_rail, lambda one: one.options),
-    ("gap before a wall", gap_with_wall, lambda one: one.options),
-    ("ladder", ladder, lambda one: one.options),
-    ("gap, failures remembered", gap_with_wall, lambda one: one.options | {"failure_penalty": 0.03}),
-    ("ladder, failures forgotten", ladder, lambda one: one.options | {"failure_penalty": 0.0}),
-    ("TALOS up the stairs", talos_up_stairs, lambda one: one.options),
-    ("G1 up the stairs", g1_up_stairs, lambda one: one.options),
-    ("BIP over bars", bip_over_bars, lambda one: one.options),
-    ("under the table, guide only", partial(under_the_table, ()), lambda one: one.options),
+    ("can", can_on_table),
+    ("can, no proofs first", lambda: can_on_table().but(reach=False, balance=False)),
+    ("can, collisions", lambda: can_on_table().but(collisions=True)),
+    ("can, torques", lambda: can_on_table().but(torque_limits=True)),
+    ("can, torques, collisions", lambda: can_on_table().but(torque_limits=True, collisions=True)),
+    ("can, reaching, all of it", lambda: reaching(can_on_table())),
+    ("stairs", five_stairs),
+    ("stairs, no proofs first", lambda: five_stairs().but(reach=False, balance=False)),
+    ("stairs, two children", lambda: five_stairs().but(children=2)),
+    ("stairs, pre-contacts", lambda: five_stairs().but(pre_contact="always")),
+    ("stairs, VBFP", lambda: chosen_footholds(five_stairs(), "vbfp")),
+    ("stairs, BFP in volumes", lambda: chosen_footholds(five_stairs(), "bfp")),
+    ("stairs, collisions", lambda: five_stairs().but(collisions=True)),
+    ("footsteps", slabs_and_bars),
+    ("footsteps, no proofs first", lambda: slabs_and_bars().but(reach=False, balance=False)),
+    ("footsteps, two children", lambda: slabs_and_bars().but(children=2)),
+    ("footsteps, collisions", lambda: slabs_and_bars().but(collisions=True)),
+    ("stairs, VBFP, collisions", lambda: chosen_footholds(five_stairs(), "vbfp").but(collisions=True)),
+    ("can, 1 cm inside", lambda: can_on_table().but(**safely())),
+    ("can, reaching, 1 cm inside", lambda: reaching(can_on_table()).but(**safely())),
+    ("stairs, 1 cm inside", lambda: five_stairs().but(**safely())),
+    ("footsteps, 1 cm inside", lambda: slabs_and_bars().but(**safely())),
+    ("footsteps, children, 1 cm inside", lambda: slabs_and_bars().but(**safely(), children=2)),
+    ("chair to standing", chair_to_standing),
+    ("sitting with a glass", sitting_with_glass),
+    ("under the table", under_the_table),
+    ("backward walk", backward_walk),
+    ("step with a rail", step_with_rail),
+    ("gap before a wall", gap_with_wall),
+    ("ladder", ladder),
+    ("gap, failures remembered", lambda: gap_with_wall().but(failure_penalty=0.03)),
+    ("ladder, failures forgotten", lambda: ladder().but(failure_penalty=0.0)),
+    ("TALOS up the stairs", talos_up_stairs),
+    ("G1 up the stairs", g1_up_stairs),
+    ("BIP over bars", bip_over_bars),
+    ("under the table, guide only", partial(under_the_table, ())),
 )
 
 
@@ -91,33 +90,26 @@ def main() -> None:
     arguments = parser.parse_args()
     for scenario in (can_on_table(), five_stairs()):  # kernels
         for collisions in (False, True):
-            plan_contacts(*scenario.arguments, **(scenario.options | {"collisions": collisions}), max_nodes=4)
+            plan_contacts(scenario.but(collisions=collisions).problem, max_nodes=4)
     head = f"{'case':28s} {'found':>6s} {'stances':>7s} {'nodes':>6s} {'calls':>6s} {'failed':>6s}"
     print(f"{head} {'clock s':>8s} {'worst':>7s} {'cpu s':>7s} {'building':>8s} {'verified':>8s} {'margin mm':>9s}")
-    for name, make, options in CASES:
+    for name, make in CASES:
         if arguments.only not in name:
             continue
         scenario = make()
-        random = isinstance(options(scenario)["candidates"], RandomCandidates)
-        plan = run(name, scenario, options, arguments.seeds if random else 1, arguments.limit, arguments.nodes)
+        random = isinstance(scenario.problem.candidates, RandomCandidates)
+        plan = run(name, scenario, arguments.seeds if random else 1, arguments.limit, arguments.nodes)
         if arguments.pictures is not None:
             path = arguments.pictures / f"{name.replace(', ', '_').replace(' ', '_')}.png"
             GenerationLog.of_plan(plan.statistics.calls).plot(path.with_stem(f"{path.stem}_calls"))
             draw_plan(path, scenario.robot, scenario.scene, plan.stances, plan.postures, ((-75, 10), (0, 10)))
 
 
-def run(
-    name: str,
-    scenario: Scenario,
-    options: Callable[[Scenario], dict[str, Any]],
-    seeds: int,
-    limit: float,
-    nodes: float,
-) -> ContactPlan:
+def run(name: str, scenario: Scenario, seeds: int, limit: float, nodes: float) -> ContactPlan:
     plans: list[tuple[ContactPlan, float, float]] = []
     for seed in range(seeds):
         began, processor = time.perf_counter(), time.process_time()
-        plan = plan_contacts(*scenario.arguments, **options(scenario), seed=seed, time_limit=limit, max_nodes=nodes)
+        plan = plan_contacts(scenario.but(seed=seed).problem, time_limit=limit, max_nodes=nodes)
         plans.append((plan, time.perf_counter() - began, time.process_time() - processor))
 
     def middle(value: Callable[[ContactPlan], float]) -> float:

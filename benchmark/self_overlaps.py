@@ -109,9 +109,8 @@ def standing(robot: Robot, scene: Scene, q: NDArray[np.float64]) -> Stance:
 def planned(name: str, count: int, seed: int) -> Iterator[list[NDArray[np.float64]]]:
     """Yield the postures of plans on the robot's stairs or bars; none where no plan was found."""
     for other in range(count):
-        one = PLANS[name]()
-        options = one.options | safely() | {"seed": 1000 * seed + other}
-        plan = plan_contacts(*one.arguments, **options, max_nodes=400, time_limit=120.0)
+        problem = PLANS[name]().but(**safely(), seed=1000 * seed + other).problem
+        plan = plan_contacts(problem, max_nodes=400, time_limit=120.0)
         yield list(plan.postures) if plan.success else []
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from humanoid_planner.contacts import (
     BarycentreNear,
     CentreOfMassAttractor,
     ContactCount,
+    ContactProblem,
     CrossedPenalty,
     LocationPenalty,
     PointAlongGuide,
@@ -32,7 +33,7 @@ from humanoid_planner.contacts import (
 )
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture import CollisionModel, NearReference, Task, WeightedSum
+from humanoid_planner.posture import CollisionModel, Criterion, NearReference, Task, WeightedSum
 from humanoid_planner.posture.motion import NearGuide
 from humanoid_planner.posture.tasks.link_tasks import (
     axis_along,
@@ -54,32 +55,33 @@ ROUGH = SolverOptions(max_iterations=40, optimality_tolerance=0.1, time_limit=60
 MARGIN = 0.011
 
 
-@dataclass
+@dataclass(frozen=True)
 class Scenario:
-    """What :func:`humanoid_planner.contacts.plan_contacts` takes.
+    """A planning problem, and what else is known of it.
 
     Attributes:
-        robot: that moves.
-        scene: around it.
+        problem: what :func:`humanoid_planner.contacts.plan_contacts` takes.
         kinematics: of the robot, for tasks.
-        start: contacts at the beginning.
-        goal: tasks at the end.
         friction: of all contacts in the scene.
-        options: the rest.
     """
 
-    robot: Robot
-    scene: Scene
+    problem: ContactProblem
     kinematics: RobotKinematics
-    start: Stance
-    goal: list[Task]
     friction: float
-    options: dict[str, Any]
+
+    def but(self, **changes: Any) -> Scenario:
+        """Return the scenario with fields of its problem changed."""
+        return replace(self, problem=replace(self.problem, **changes))
 
     @property
-    def arguments(self) -> tuple[Robot, Scene, Stance, list[Task]]:
-        """Positional arguments."""
-        return self.robot, self.scene, self.start, self.goal
+    def robot(self) -> Robot:
+        """Who moves."""
+        return self.problem.robot
+
+    @property
+    def scene(self) -> Scene:
+        """What is around it."""
+        return self.problem.scene
 
 
 def can_on_table() -> Scenario:
@@ -104,7 +106,8 @@ def can_on_table() -> Scenario:
         **_usual(robot, kinematics),
     }
     goal: list[Task] = [point_at(kinematics, "LARM_LINK6", _fingers(robot), CAN, 0.005)]
-    return Scenario(robot, scene, kinematics, _feet(robot, scene, "platform", 0.1), goal, 0.5, options)
+    problem = ContactProblem(robot=robot, scene=scene, start=_feet(robot, scene, "platform", 0.1), goal=goal, **options)
+    return Scenario(problem, kinematics, 0.5)
 
 
 def five_stairs() -> Scenario:
@@ -117,16 +120,12 @@ def talos_up_stairs() -> Scenario:
 
     Its meshes are taken apart and enclosed at first; that takes some seconds.
     """
-    scenario = _on_feet("talos", "five_stairs", ("floor", -0.2), (*TOP[:2], 1.627), 10.0, 1.25)
-    scenario.options |= safely()
-    return scenario
+    return _on_feet("talos", "five_stairs", ("floor", -0.2), (*TOP[:2], 1.627), 10.0, 1.25).but(**safely())
 
 
 def g1_up_stairs() -> Scenario:
     """Unitree's G1 likewise; its detailed meshes take half a minute of the processor the first time."""
-    scenario = _on_feet("g1", "five_stairs", ("floor", -0.12), (*TOP[:2], 1.42), 10.0, 1.0)
-    scenario.options |= safely()
-    return scenario
+    return _on_feet("g1", "five_stairs", ("floor", -0.12), (*TOP[:2], 1.42), 10.0, 1.0).but(**safely())
 
 
 def slabs_and_bars() -> Scenario:
@@ -137,8 +136,7 @@ def slabs_and_bars() -> Scenario:
 def bip_over_bars() -> Scenario:
     """BIP over the first bars, likewise; its feet are as long as the stairs are deep, so that these aren't for it."""
     scenario = _on_feet("bip", "slabs_and_bars", ("slab_1", -0.03), (1.74, 0.0, 0.97), 8.0, 1.25)
-    scenario.options |= safely() | {"children": 2}
-    return scenario
+    return scenario.but(**safely(), children=2)
 
 
 def _on_feet(
@@ -163,7 +161,8 @@ def _on_feet(
         **_usual(robot, kinematics),
     }
     goal: list[Task] = [centre_of_mass_at(over, 0.2)]
-    return Scenario(robot, scene, kinematics, _feet(robot, scene, *start), goal, 0.8, options)
+    problem = ContactProblem(robot=robot, scene=scene, start=_feet(robot, scene, *start), goal=goal, **options)
+    return Scenario(problem, kinematics, 0.8)
 
 
 def safely() -> dict[str, Any]:
@@ -194,7 +193,8 @@ def chair_to_standing(beyond: float = 2.0) -> Scenario:
     seat: Surface = next(one for one in scene.surfaces if one.name == "seat")
     start = Stance((*start.contacts, Contact(robot.contacts["seat"], seat, SEATED, 0.0, 0.0)))
     goal: list[Task] = [point_beyond(kinematics, "WAIST", [0, 0, 0], [0, beyond, 0], [0, 1, 0], "pelvis beside")]
-    return Scenario(robot, scene, kinematics, start, goal, 0.5, options)
+    problem = ContactProblem(robot=robot, scene=scene, start=start, goal=goal, **options)
+    return Scenario(problem, kinematics, 0.5)
 
 
 def sitting_with_glass() -> Scenario:
@@ -217,7 +217,8 @@ def sitting_with_glass() -> Scenario:
     )
     seat = robot.contacts["seat"].placement_link_patch.translation
     middle: list[Task] = [point_in_slab(kinematics, "WAIST", seat, [0, 0, SEAT], [0, 1, 0], 0.1, "in its middle")]
-    return Scenario(robot, scene, kinematics, start, middle, 0.5, options)
+    problem = ContactProblem(robot=robot, scene=scene, start=start, goal=middle, **options)
+    return Scenario(problem, kinematics, 0.5)
 
 
 def under_the_table(links: Sequence[str] = ("LLEG_LINK5", "RLEG_LINK5", "HEAD_LINK1", "CHEST_LINK1")) -> Scenario:
@@ -241,7 +242,8 @@ def under_the_table(links: Sequence[str] = ("LLEG_LINK5", "RLEG_LINK5", "HEAD_LI
         point_beyond(kinematics, "WAIST", [0, 0, 0], [1.8, 0, 0], [1, 0, 0], "pelvis behind"),
         point_beyond(kinematics, "WAIST", [0, 0, 0], [0, 0, 0.6], [0, 0, 1], "upright"),
     ]
-    return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", 0.0), goal, 0.5, options)
+    problem = ContactProblem(robot=robot, scene=scene, start=_feet(robot, scene, "floor", 0.0), goal=goal, **options)
+    return Scenario(problem, kinematics, 0.5)
 
 
 def backward_walk() -> Scenario:
@@ -256,7 +258,8 @@ def backward_walk() -> Scenario:
         point_beyond(kinematics, "WAIST", [0, 0, 0], [-1.0, 0, 0], [-1, 0, 0], "pelvis behind"),
         axis_along(kinematics, "WAIST", [1, 0, 0], [0, 1, 0], 0.2, "turned"),
     ]
-    return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", 0.0), goal, 0.5, options)
+    problem = ContactProblem(robot=robot, scene=scene, start=_feet(robot, scene, "floor", 0.0), goal=goal, **options)
+    return Scenario(problem, kinematics, 0.5)
 
 
 def step_with_rail() -> Scenario:
@@ -268,7 +271,8 @@ def step_with_rail() -> Scenario:
     options["forbidden"] = [(hand, "floor"), (hand, "step"), ("left_sole", "rail"), ("right_sole", "rail")]
     options["goal_holds"] = [("left_sole", "step"), ("right_sole", "step"), (hand, "rail")]
     goal: list[Task] = [centre_of_mass_at(over, 0.15)]
-    return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", 0.0), goal, 0.6, options)
+    problem = ContactProblem(robot=robot, scene=scene, start=_feet(robot, scene, "floor", 0.0), goal=goal, **options)
+    return Scenario(problem, kinematics, 0.6)
 
 
 def gap_with_wall() -> Scenario:
@@ -283,7 +287,9 @@ def gap_with_wall() -> Scenario:
     ]
     options["goal_holds"] = [(foot, "ledge") for foot in feet]
     goal: list[Task] = [centre_of_mass_at(over, 0.15)]
-    return Scenario(robot, scene, kinematics, _feet(robot, scene, "near_side", 0.35), goal, 0.6, options)
+    start = _feet(robot, scene, "near_side", 0.35)
+    problem = ContactProblem(robot=robot, scene=scene, start=start, goal=goal, **options)
+    return Scenario(problem, kinematics, 0.6)
 
 
 def ladder() -> Scenario:
@@ -312,7 +318,8 @@ def ladder() -> Scenario:
     options["goal_holds"] = [*((ball, "rung_3") for ball in balls), *((hand, "rung_6") for hand in hands)]
     options["failure_penalty"] = 0.03
     goal: list[Task] = [point_beyond(kinematics, "WAIST", [0, 0, 0], [0, 0, 1.15], [0, 0, 1], "pelvis high")]
-    return Scenario(robot, scene, kinematics, _feet(robot, scene, "floor", 0.1), goal, 0.6, options)
+    problem = ContactProblem(robot=robot, scene=scene, start=_feet(robot, scene, "floor", 0.1), goal=goal, **options)
+    return Scenario(problem, kinematics, 0.6)
 
 
 def uncrossed(scene: Scene, width: float, pairs: Iterable[tuple[str, str]]) -> list[CrossedPenalty]:
@@ -351,12 +358,17 @@ def _with_hands(
     }
 
 
-def chosen_footholds(scenario: Scenario, method: str) -> dict[str, Any]:
-    """Return options of a scenario with places chosen by the posture generator, whose criterion is the potential."""
-    potential = WeightedSum([(1.0, scenario.options["potential"]), (0.02, scenario.options["criterion"])])
+def chosen_footholds(scenario: Scenario, method: str) -> Scenario:
+    """Return a scenario with places chosen by the posture generator, whose criterion is the potential."""
     volumes = SearchVolumes(size=0.15, angle=math.radians(60))
-    changes = {"criterion": None, "potential": potential, "candidates": volumes, "method": method}
-    return scenario.options | changes
+    return scenario.but(criterion=None, potential=_stretched(scenario.problem), candidates=volumes, method=method)
+
+
+def _stretched(problem: ContactProblem, potential: Criterion | None = None) -> Criterion:
+    """Return a potential, None for a problem's own, and a little of the problem's criterion."""
+    parts = potential or problem.potential, problem.criterion
+    assert parts[0] is not None and parts[1] is not None  # noqa: PT018
+    return WeightedSum([(1.0, parts[0]), (0.02, parts[1])])
 
 
 def _along_guide(
@@ -382,12 +394,12 @@ def _along_guide(
         "candidates": SearchVolumes(size=0.3, angle=math.radians(120)),
         "potential": WeightedSum(terms),
         "terms": [ContactCount(0.05, 2.0), LocationPenalty(hands | dict(penalty))],
-        "posture": guide[0],
+        "start_posture": guide[0],
         "collisions": CollisionModel(robot, scene, r=NARROW),
         "torque_limits": True,
         "friction": 0.45,
         "centre_margin": MARGIN,
-        "goal_below": -0.75 * weight * valley.path.length,
+        "goal_potential": -0.75 * weight * valley.path.length,
         "options": ROUGH,
     }
 
@@ -429,21 +441,20 @@ def _crouching(robot: Robot, x: float) -> NDArray[np.float64]:
     return q
 
 
-def reaching(scenario: Scenario, contacts: int = 3) -> dict[str, Any]:
-    """Return options of the can whose postures reach for it, with torque limits and collisions.
+def reaching(scenario: Scenario, contacts: int = 3) -> Scenario:
+    """Return the can with postures that reach for it, with torque limits and collisions.
 
     The hand's distance is potential and criterion: postures stretch towards the can, so that the last one is near. The
     search keeps about so many contacts, instead of trying all places of one foot first.
     """
     hand = PointAttractor(Attractor(CAN, 0.0), "LARM_LINK6", _fingers(scenario.robot))
-    potential = WeightedSum([(1.0, hand), (0.02, scenario.options["criterion"])])
-    return scenario.options | {
-        "potential": potential,
-        "criterion": None,
-        "terms": [ContactCount(0.1, preferred=contacts)],
-        "torque_limits": True,
-        "collisions": True,
-    }
+    return scenario.but(
+        potential=_stretched(scenario.problem, hand),
+        criterion=None,
+        terms=[ContactCount(0.1, preferred=contacts)],
+        torque_limits=True,
+        collisions=True,
+    )
 
 
 def _fingers(robot: Robot) -> NDArray[np.float64]:
@@ -455,7 +466,7 @@ def _usual(robot: Robot, kinematics: RobotKinematics) -> dict[str, Any]:
     return {
         "criterion": NearReference(kinematics, upright),
         "terms": [ContactCount(0.02)],
-        "posture": upright,
+        "start_posture": upright,
         "collisions": False,
     }
 

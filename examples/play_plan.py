@@ -36,10 +36,11 @@ from examples.contact_scenarios import (
 )
 from examples.plan_picture import draw_posture
 from humanoid_model import HumanoidError, Stance, load_robot
+from humanoid_model.fields import add_options
 from humanoid_model.picture_file import save_picture
 from humanoid_model.progress import ProgressCallback, progress_bar
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
-from humanoid_planner.contacts import BarycentreNear, ContactPlanner, RandomCandidates, verify_plan
+from humanoid_planner.contacts import BarycentreNear, ContactPlanner, ContactProblem, RandomCandidates, verify_plan
 from humanoid_planner.motion import MotionResult, PlannedPostures, generate_motion, stances_of, with_reserve
 from humanoid_sim import Simulation
 from humanoid_sim.playback import PlayedMotion, play_motion
@@ -61,104 +62,67 @@ TIDIED = frozenset({"ladder"})
 STOOD = 1.0
 
 
-def can() -> tuple[Scenario, dict[str, Any]]:
+def can() -> Scenario:
     """Reach for a can, leaning on the table: so far that only a plan with the motion's reserve leaves it one."""
-    scenario = reserved(can_on_table())
-    return scenario, reaching(scenario)
+    return reaching(reserved(can_on_table()))
 
 
 def reserved(scenario: Scenario) -> Scenario:
     """Let a scenario's plan have the motion's reserve from the start."""
-    scenario.robot = with_reserve(scenario.robot)
-    scenario.start = stances_of(scenario.robot, [scenario.start])[0]
-    return scenario
+    robot = with_reserve(scenario.robot)
+    return scenario.but(robot=robot, start=stances_of(robot, [scenario.problem.start])[0])
 
 
-def back() -> tuple[Scenario, dict[str, Any]]:
-    """Walk a metre backwards with a quarter turn."""
-    scenario = backward_walk()
-    return scenario, scenario.options
-
-
-def rail() -> tuple[Scenario, dict[str, Any]]:
-    """Go up a step of 0.30 m, a hand on a rail."""
-    scenario = step_with_rail()
-    return scenario, scenario.options
-
-
-def gap() -> tuple[Scenario, dict[str, Any]]:
-    """Cross a gap of 0.40 m, the hands on the wall behind it."""
-    scenario = reserved(gap_with_wall())
-    return scenario, scenario.options
-
-
-def climb() -> tuple[Scenario, dict[str, Any]]:
+def climb() -> Scenario:
     """Climb a ladder of six rungs; without the term that hurries the search, a plan that has a motion comes first."""
     scenario = ladder()
-    terms = [term for term in scenario.options["terms"] if not isinstance(term, BarycentreNear)]
-    return scenario, scenario.options | {"terms": terms, "seed": 4}
+    return scenario.but(terms=[one for one in scenario.problem.terms if not isinstance(one, BarycentreNear)], seed=4)
 
 
-def chair() -> tuple[Scenario, dict[str, Any]]:
-    """Rise from a chair, a hand on the table, and walk half a metre aside."""
-    scenario = chair_to_standing(0.4)
-    return scenario, scenario.options
-
-
-def glass() -> tuple[Scenario, dict[str, Any]]:
+def glass() -> Scenario:
     """Turn and sit down, a glass kept upright; feet that cross would have no way past each other."""
-    scenario = sitting_with_glass()
-    options = {"stability_margin": MARGIN, "centre_margin": 0.0, "terms": _uncrossed(scenario)}
-    return scenario, scenario.options | options
+    return _uncrossed(sitting_with_glass()).but(stability_margin=MARGIN, centre_margin=0.0)
 
 
-def stairs() -> tuple[Scenario, dict[str, Any]]:
+def stairs() -> Scenario:
     """Walk up five stairs, both feet on the last one at the end."""
-    scenario = five_stairs()
-    return scenario, scenario.options | {
-        "candidates": RandomCandidates(density=10.0, radius=0.8, headings=(0.0,), turn=0.1),
-        "collisions": True,
-        "stability_margin": 0.015,
-        "goal_holds": [("left_sole", "step_5"), ("right_sole", "step_5")],
-        "seed": 1,
-    }
+    return five_stairs().but(
+        candidates=RandomCandidates(density=10.0, radius=0.8, headings=(0.0,), turn=0.1),
+        collisions=True,
+        stability_margin=0.015,
+        goal_holds=[("left_sole", "step_5"), ("right_sole", "step_5")],
+        seed=1,
+    )
 
 
-def table() -> tuple[Scenario, dict[str, Any]]:
-    """Crouch through under a table and stand up behind it."""
-    scenario = under_the_table()
-    return scenario, scenario.options | {"terms": _uncrossed(scenario)}
-
-
-SCENARIOS: Mapping[str, Callable[[], tuple[Scenario, dict[str, Any]]]] = {
-    "back": back,
+#: What is planned: walk a metre backwards with a quarter turn, rise from a chair and walk half a metre aside, cross a
+#: gap with the hands on the wall behind it, go up a step with a hand on a rail, crouch through under a table, ...
+SCENARIOS: Mapping[str, Callable[[], Scenario]] = {
+    "back": backward_walk,
     "can": can,
-    "chair": chair,
-    "gap": gap,
+    "chair": lambda: chair_to_standing(0.4),
+    "gap": lambda: reserved(gap_with_wall()),
     "glass": glass,
     "ladder": climb,
-    "rail": rail,
+    "rail": step_with_rail,
     "stairs": stairs,
-    "table": table,
+    "table": lambda: _uncrossed(under_the_table()),
 }
 
 
-def _uncrossed(scenario: Scenario) -> list[Any]:
-    return [*scenario.options["terms"], *uncrossed(scenario.scene, 0.12, [("left_sole", "right_sole")])]
+def _uncrossed(scenario: Scenario) -> Scenario:
+    return scenario.but(
+        terms=[*scenario.problem.terms, *uncrossed(scenario.scene, 0.12, [("left_sole", "right_sole")])]
+    )
 
 
 def make_motion(
-    scenario: Scenario,
-    options: Mapping[str, Any],
-    stances: int | None,
-    tidied: bool,
-    progress: ProgressCallback | None,
+    problem: ContactProblem, stances: int | None, tidied: bool, progress: ProgressCallback | None
 ) -> MotionResult | None:
     """Plan, and make a motion of the plan; says what came of both.
 
     Args:
-        scenario: what is planned.
-        options: of the search.
+        problem: what is planned.
         stances: that are taken of the plan, from its beginning; None for all.
         tidied: rid the plan of useless contacts and smooth it before.
         progress: told all the while.
@@ -166,7 +130,7 @@ def make_motion(
     Returns:
         The motion; None where there is no plan.
     """
-    planner = ContactPlanner(*scenario.arguments, **options)
+    planner = ContactPlanner(problem)
     found = planner.run(progress=progress)
     statistics = found.statistics
     print(f"plan: {found.explanation} {len(found.stances)} stances, {statistics.nodes} nodes, {statistics.time:.1f} s")
@@ -177,11 +141,11 @@ def make_motion(
     whole, robot = stances is None or stances >= len(found.stances), load_robot("hrp2")
     motion = generate_motion(
         robot,
-        scenario.scene,
+        problem.scene,
         PlannedPostures(stances_of(robot, found.stances[:stances]), found.postures[:stances]),
-        collisions=options["collisions"],
-        tasks=options.get("tasks", ()),
-        goal=scenario.goal if whole else (),
+        collisions=problem.collisions,
+        tasks=problem.tasks,
+        goal=problem.goal if whole else (),
         progress=progress,
     )
     print(f"motion: {motion.explanation} Made in {motion.time:.1f} s.")
@@ -285,15 +249,15 @@ def _main(arguments: Sequence[str] | None) -> int:
     parser.add_argument("--bridge", action="store_true", help="play it through the controller bridge")
     parser.add_argument("--pace", type=float, default=1.0, help="of the bridge's simulator; below 1 on a busy machine")
     parser.add_argument("--film", help="GIF of the motion")
-    parser.add_argument("--seed", type=int, help="of the footholds on the stairs")
+    add_options(parser, ContactProblem, ["seed"])
     parser.add_argument("--stances", type=int, help="of the plan that are taken, from its beginning")
     parser.add_argument("--stabilise", action="store_true", help="close the loop, on soles alone")
     chosen = parser.parse_args(arguments)
-    scenario, options = SCENARIOS[chosen.scenario]()
+    scenario = SCENARIOS[chosen.scenario]()
     if chosen.seed is not None:
-        options["seed"] = chosen.seed
+        scenario = scenario.but(seed=chosen.seed)
     with progress_bar(sys.stderr) as progress:
-        motion = make_motion(scenario, options, chosen.stances, chosen.scenario in TIDIED, progress)
+        motion = make_motion(scenario.problem, chosen.stances, chosen.scenario in TIDIED, progress)
     if motion is None or motion.trajectory is None:
         return 1
     holds = verify(scenario, motion)

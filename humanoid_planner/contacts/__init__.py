@@ -2,7 +2,6 @@
 """Plans of contacts: which location of the robot on which surface, in which order, with a posture at each step."""
 
 from humanoid_planner.contacts.contact_problem import ContactProblem
-from humanoid_planner.contacts.contact_space import StancePosture
 from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics
 from humanoid_planner.contacts.plan_contacts import ContactPlanner, plan_contacts
 from humanoid_planner.contacts.plan_file import load_plan, save_plan
@@ -20,6 +19,7 @@ from humanoid_planner.contacts.potentials.stance_terms import (
 from humanoid_planner.contacts.search.best_first import End
 from humanoid_planner.contacts.stances.candidates import PredefinedCandidates, RandomCandidates, SearchVolumes
 from humanoid_planner.contacts.stances.planned_stance import PlannedStance, Role
+from humanoid_planner.contacts.stances.stance_posture import StancePosture
 from humanoid_planner.contacts.stances.stance_set import StanceMetric
 from humanoid_planner.contacts.verify_plan import PlanLimits, PlanVerdict, PlanViolation, verify_plan
 

@@ -15,18 +15,18 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.contact import Stance
-from humanoid_model.errors import InputError
+from humanoid_planner.contacts.contact_problem import ContactProblem
 from humanoid_planner.contacts.posture_caller import PostureAnswer, PostureCaller, PostureQuestion
 from humanoid_planner.contacts.posture_workers import PostureWorkers
-from humanoid_planner.contacts.potentials.stance_terms import StanceTerm
 from humanoid_planner.contacts.search.best_first import ExpansionInterruptedError, Node, SearchSpace
 from humanoid_planner.contacts.stances.bounded_contact import bounds_task, hold_at, light_contact
 from humanoid_planner.contacts.stances.candidates import Candidates, Place, SearchVolumes
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance, Role
 from humanoid_planner.contacts.stances.search_volume import SearchVolume
-from humanoid_planner.contacts.stances.stance_set import StanceMetric, StanceSet
-from humanoid_planner.posture import Criterion, PostureResult, Task
+from humanoid_planner.contacts.stances.stance_posture import StancePosture
+from humanoid_planner.contacts.stances.stance_set import StanceSet
+from humanoid_planner.posture import PostureResult
 from humanoid_planner.posture.problem.force_model import ForceModel
 from humanoid_planner.posture.problem.state import PostureState
 
@@ -37,27 +37,8 @@ PRE_CONTACT = 0.02
 #: Time between two looks at whether to stop, within a posture [s].
 _LOOK = 0.1
 
-METHODS = ("bfp", "vbfp")
-
 #: Asks for one posture after the other, and comes to children.
 _Asking = Generator[PostureQuestion, PostureResult, "list[StancePosture]"]
-
-
-@dataclass(frozen=True, eq=False)
-class StancePosture:
-    """A stance and its witness.
-
-    Attributes:
-        stance: contacts with their roles.
-        q: (nq,) posture that shows that the stance, and the way to it from its parent, exist.
-        at_goal: whether the goal's tasks are fulfilled: the end of a plan.
-        born: volume that the posture generator chose the new contact's place in, for VBFP.
-    """
-
-    stance: PlannedStance
-    q: NDArray[np.float64]
-    at_goal: bool = False
-    born: SearchVolume | None = None
 
 
 @dataclass
@@ -91,61 +72,23 @@ class ContactSpace(SearchSpace[StancePosture]):
     Attributes:
         couples: what may hold on what.
         caller: of the posture generator.
-        candidates: where couples may hold.
-        posture_term: U_T, potential of the posture; None for zero.
-        terms: U_S, bonus and penalty of the stance.
-        goal: tasks T_final.
-        metric: equality of stances.
-        method: "bfp" or "vbfp".
-        seed: of random candidates.
-        children: children by new contacts of a link at a time, the most promising first; None for all.
-        pre_contact: ask first whether a couple's location comes near its surface at all.
-        reach: leave out stances whose contacts are proved to be too far apart.
-        balance: leave out stances whose bearing contacts are proved not to carry the robot.
-        goal_below: U_T at and above which a node isn't tried for the goal.
-        way_exists: whether there is a way from a parent's posture to its child's (trajectoryExists).
-        goal_way_exists: likewise for the way to the goal posture.
+        problem: what is asked for.
         goal_holds: couples that hold at the end.
-        failure_penalty: added to a waiting node's potential for each failed call among its couples' children.
+        counts: what became of the stances that were looked at.
         workers: that answer a node's questions at a time; None answers them here, one after the other.
     """
 
     couples: Couples
     caller: PostureCaller
-    candidates: Candidates | SearchVolumes
-    posture_term: Criterion | None
-    terms: Sequence[StanceTerm]
-    goal: Sequence[Task]
-    metric: StanceMetric
-    method: str = "bfp"
-    seed: int = 0
-    children: int | None = None
-    pre_contact: bool = False
-    reach: bool = True
-    balance: bool = True
-    goal_below: float = np.inf
-    way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
-    goal_way_exists: Callable[[StancePosture, StancePosture], bool] | None = None
-    goal_holds: frozenset[int] = frozenset()
-    failure_penalty: float = 0.0
+    problem: ContactProblem
+    goal_holds: frozenset[int]
     counts: ChildCounts = field(default_factory=ChildCounts)
     workers: PostureWorkers | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise InputError(f"is '{self.method}'", element="method", remedy=f"Give one of {', '.join(METHODS)}")
-        if self.method == "vbfp" and not isinstance(self.candidates, SearchVolumes):
-            raise InputError(
-                f"are {type(self.candidates).__name__}", element="candidates of vbfp", remedy="Give SearchVolumes"
-            )
-        if self.children is not None and (self.pre_contact or not isinstance(self.candidates, Candidates)):
-            raise InputError(
-                f"is {self.children}",
-                element="children",
-                remedy="Give it with places that are named beforehand and no pre-contacts, or leave it out",
-            )
+        self.candidates = self.problem.candidates
         self._no_forces = ForceModel(self.caller.kinematics, (), (), np.asarray(self.caller.scene.gravity, float))
-        self._known = StanceSet(self.metric)
+        self._known = StanceSet(self.problem.metric)
         self._added: list[PlannedStance] = []
         self._answered: dict[tuple[int, int], PostureResult] = {}
         self._failures: Counter[tuple[int, ...]] = Counter()
@@ -163,21 +106,25 @@ class ContactSpace(SearchSpace[StancePosture]):
 
     def potential(self, state: StancePosture) -> float:
         """U(s, q) = U_T(q) + U_S(s)."""
-        return self.posture_potential(state.q) + sum(term.value(state.stance, self.couples) for term in self.terms)
+        return self.posture_potential(state.q) + self._stance_potential(state.stance)
+
+    def _stance_potential(self, stance: PlannedStance) -> float:
+        """U_S of a stance."""
+        return sum(term.value(stance, self.couples) for term in self.problem.terms)
 
     def posture_potential(self, q: NDArray[np.float64]) -> float:
         """U_T of a posture (nq,)."""
-        if self.posture_term is None:
+        if self.problem.potential is None:
             return 0.0
         kinematics = self.caller.kinematics
-        self.posture_term.bind(kinematics)
+        self.problem.potential.bind(kinematics)
         state = PostureState(kinematics, self._no_forces)
         state.set(kinematics.coordinates(q))
-        return self.posture_term.value(state)
+        return self.problem.potential.value(state)
 
     def delay(self, state: StancePosture) -> float:
         """Return the penalty of what failed among children of stances of the same couples, wherever these hold."""
-        return self.failure_penalty * self._failures[state.stance.couples]
+        return self.problem.failure_penalty * self._failures[state.stance.couples]
 
     def add(self, state: StancePosture) -> bool:
         """Remembers a stance."""
@@ -201,19 +148,19 @@ class ContactSpace(SearchSpace[StancePosture]):
             names = ", ".join(f"{location} on {surface}" for location, surface in missing)
             self.far_from_goal[node.index] = f"it asks for contacts that are missing: {names}"
             return None
-        if not self.posture_potential(node.state.q) < self.goal_below:
+        if not self.posture_potential(node.state.q) < self.problem.goal_potential:
             return None
         stance = settled.stance(self.couples)
-        apart = self.caller.impossible(stance, self.goal) if self.reach else ""
+        apart = self.caller.impossible(stance, self.problem.goal) if self.problem.reach else ""
         if apart:
             self.far_from_goal[node.index] = apart
             return None
-        [result] = self._answers(node, -1, [PostureQuestion("goal", stance, node.state.q, self.goal)], stop)
+        [result] = self._answers(node, -1, [PostureQuestion("goal", stance, node.state.q, self.problem.goal)], stop)
         if not result.success:
             self.far_from_goal[node.index] = "; ".join(str(violation) for violation in result.violations[:2])
             return None
         end = StancePosture(settled, result.q, at_goal=True)
-        if self.goal_way_exists is not None and not self.goal_way_exists(node.state, end):
+        if self.problem.goal_way_exists is not None and not self.problem.goal_way_exists(node.state, end):
             self.far_from_goal[node.index] = "the way to the goal posture was refused"
             return None
         return end
@@ -227,7 +174,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         The children come in the order of the couples, whoever answers first.
         """
         families = [(node, asking) for asking in self._children(node)]
-        if self.method == "vbfp" and node.parent is not None:
+        if self.problem.method == "vbfp" and node.parent is not None:
             families.append((nodes[node.parent], self._next_siblings(node.state)))
         counts, refusals, self._added = dataclasses.replace(self.counts), self.refusals.copy(), []
         cut = self._cut.copy()
@@ -251,7 +198,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         return children
 
     def _way(self, parent: StancePosture, child: StancePosture) -> bool:
-        exists = self.way_exists is None or self.way_exists(parent, child)
+        exists = self.problem.way_exists is None or self.problem.way_exists(parent, child)
         self.counts.disconnected += not exists
         return exists
 
@@ -320,15 +267,15 @@ class ContactSpace(SearchSpace[StancePosture]):
                 yield self._try("remove", base.releasing(hold.couple), q)
         used = {self.couples.location(couple).link for couple in base.couples}
         free = [couple for couple in self.couples.allowed if self.couples.location(couple).link not in used]
-        if self.children is None:
+        if self.problem.children is None:
             for couple in free:
                 yield from self._new_contacts(node, base, couple)
         else:
-            yield from self._promising_contacts(node, base, free, self.children)
+            yield from self._promising_contacts(node, base, free, self.problem.children)
 
     def _place(self, node: Node[StancePosture], couple: int) -> Place:
         surface = self._surfaces[couple % len(self.couples.surfaces)]
-        rng = np.random.default_rng((self.seed, node.index, couple))
+        rng = np.random.default_rng((self.problem.seed, node.index, couple))
         return Place(surface, self.caller.robot.placement_base(node.state.q).translation, rng)
 
     def _promising_contacts(
@@ -369,7 +316,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         base = robot.placement_base(q)
         base.translation += np.mean(places, axis=0) - np.mean(places[:-1], axis=0)  # the new contact is the last
         moved = robot.place_base(q, base)
-        return self.posture_potential(moved) + sum(term.value(stance, self.couples) for term in self.terms)
+        return self.posture_potential(moved) + self._stance_potential(stance)
 
     def _new_contacts(self, node: Node[StancePosture], base: PlannedStance, couple: int) -> Iterator[_Asking]:
         """Children by contacts of one couple (Alg. 4, 5)."""
@@ -377,11 +324,11 @@ class ContactSpace(SearchSpace[StancePosture]):
         if isinstance(self.candidates, SearchVolumes):
             whole = self.candidates.volume(self.couples, couple, place)
             if whole is not None:
-                slid = self._best_contact if self.method == "vbfp" else self._slid_contacts
+                slid = self._best_contact if self.problem.method == "vbfp" else self._slid_contacts
                 yield self._after_pre_contact(base, couple, place, q, lambda start: slid(base, couple, whole, start))
             return
         holds = self.candidates.holds(self.couples, couple, place)
-        if holds and self.pre_contact:
+        if holds and self.problem.asks_pre_contact:
             yield self._after_pre_contact(base, couple, place, q, lambda start: self._try_all(base, holds, start))
         elif holds:
             for hold in holds:
@@ -396,7 +343,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         children: Callable[[NDArray[np.float64]], _Asking],
     ) -> _Asking:
         """Children from where a location is near its surface, which is asked first (testPreContact)."""
-        if self.pre_contact:
+        if self.problem.asks_pre_contact:
             question = self._pre_contact(base, couple, place, q)
             result = None if question is None else (yield question)
             if result is None or not result.success:
@@ -472,10 +419,10 @@ class ContactSpace(SearchSpace[StancePosture]):
     def _hopeless(self, stance: PlannedStance) -> bool:
         """Whether it is proved that no posture holds a stance."""
         contacts = stance.stance(self.couples)
-        if self.balance and not self.caller.balances(contacts):
+        if self.problem.balance and not self.caller.balances(contacts):
             self.counts.unbalanced += 1
             self.refusals[self.couples.surface(_changed(stance)).name, "contacts that can't carry the robot"] += 1
-        elif self.reach and self.caller.impossible(contacts):
+        elif self.problem.reach and self.caller.impossible(contacts):
             self.counts.unreachable += 1
             self._refused(_changed(stance), None)
         else:
@@ -548,7 +495,7 @@ class ContactSpace(SearchSpace[StancePosture]):
 
     def recall(self, data: Any) -> None:
         """Take what :meth:`memory` gave, in place of what is known so far."""
-        self._known = StanceSet(self.metric)
+        self._known = StanceSet(self.problem.metric)
         for holds in data["stances"]:
             self._known.add(_decode(holds))
         self._failures = Counter({tuple(couples): int(n) for couples, n in data["failures"]})

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +18,7 @@ from humanoid_model.progress import ProgressCallback
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.contacts.contact_problem import ContactProblem
-from humanoid_planner.contacts.contact_space import ContactSpace, StancePosture
+from humanoid_planner.contacts.contact_space import ContactSpace
 from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics
 from humanoid_planner.contacts.posture_caller import PostureCaller
 from humanoid_planner.contacts.posture_workers import PostureWorkers
@@ -28,13 +26,11 @@ from humanoid_planner.contacts.search.best_first import BestFirstSearch, End
 from humanoid_planner.contacts.search.tree_file import load_tree, save_tree
 from humanoid_planner.contacts.shorten import shorten
 from humanoid_planner.contacts.smooth import smooth
-from humanoid_planner.contacts.stances.candidates import (
-    PredefinedCandidates,
-    SearchVolumes,
-)
+from humanoid_planner.contacts.stances.candidates import PredefinedCandidates
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance
-from humanoid_planner.posture import CollisionModel, PostureRequirements, Task, generate_posture
+from humanoid_planner.contacts.stances.stance_posture import StancePosture
+from humanoid_planner.posture import PostureProblem, Task, generate_posture, solve_problem
 
 #: Surfaces that an explanation names.
 _TOLD = 3
@@ -48,77 +44,41 @@ class ContactPlanner:
         search: the tree.
     """
 
-    def __init__(
-        self,
-        robot: Robot,
-        scene: Scene,
-        start: Stance,
-        goal: Sequence[Task],
-        *,
-        tree: str | Path | None = None,
-        **problem: Any,
-    ) -> None:
+    def __init__(self, problem: ContactProblem, *, tree: str | Path | None = None) -> None:
         """Take a planning problem.
 
         Args:
-            robot: that moves.
-            scene: around it, fixed.
-            start: contacts at the beginning, all bearing.
-            goal: tasks of the last posture.
+            problem: what is asked for.
             tree: file of a search of the same problem that goes on.
-            **problem: the rest of :class:`ContactProblem`, ``locations`` and ``candidates`` at least, and what else
-                postures fulfil, see :class:`humanoid_planner.posture.PostureRequirements`.
 
         Raises:
             InputError: something can't be used, or there is no posture at the start.
         """
-        asked = _asked(robot, scene, start, goal, problem)
-        couples = Couples(robot, scene, asked.locations, asked.surfaces, asked.forbidden)
-        if isinstance(asked.candidates, PredefinedCandidates):
-            asked.candidates.check(couples)
-        if not goal:
+        robot, scene = problem.robot, problem.scene
+        couples = Couples(robot, scene, problem.locations, problem.surfaces, problem.forbidden)
+        if isinstance(problem.candidates, PredefinedCandidates):
+            problem.candidates.check(couples)
+        if not problem.goal:
             raise InputError("is empty", element="goal", remedy="Give at least one task of the last posture")
-        q = robot.default_posture if asked.posture is None else np.asarray(asked.posture, dtype=float)
-        _check_goal(robot, scene, [*goal, *(() if callable(asked.tasks) else asked.tasks)], q)
-        model = CollisionModel(robot, scene) if asked.collisions is True else (asked.collisions or None)
-        criterion = asked.potential if asked.criterion is None else asked.criterion
-        caller = PostureCaller(robot, scene, criterion, asked.tasks, model, asked.options, asked.requirements)
-        self.space = ContactSpace(
-            couples,
-            caller,
-            asked.candidates,
-            asked.potential,
-            asked.terms,
-            goal,
-            asked.metric,
-            asked.method,
-            asked.seed,
-            asked.children,
-            isinstance(asked.candidates, SearchVolumes) if asked.pre_contact is None else asked.pre_contact,
-            asked.reach,
-            asked.balance,
-            asked.goal_below,
-            asked.way_exists,
-            asked.goal_way_exists,
-            _held_at_goal(asked.goal_holds, couples),
-            asked.failure_penalty,
-        )
+        q = robot.default_posture if problem.start_posture is None else np.asarray(problem.start_posture, dtype=float)
+        _check_goal(robot, scene, [*problem.goal, *problem.tasks], q)
+        wanted = problem.of_postures()
+        caller = PostureCaller(robot, scene, wanted, problem.options, problem.stance_tasks)
+        self.space = ContactSpace(couples, caller, problem, _held_at_goal(problem.goal_holds, couples))
         self._name = f"{robot.name} in {scene.name}"
         if tree is not None:
             self.search: BestFirstSearch[StancePosture] = load_tree(self.space, tree, self._name)
             return
-        first = _planned(start, couples)
+        first = _planned(problem.start, couples)
         result = caller.call("start", first.stance(couples), q)
         if not result.success:
             # The same again with the generator's own patience, which also says why.
-            whole = generate_posture(
-                robot, first.stance(couples), initial=q, scene=scene, criterion=caller.criterion,
-                collisions=model or False, **asked.requirements,
-            )  # fmt: skip
+            made = PostureProblem(robot, first.stance(couples), wanted, start=q)
+            whole = solve_problem(made, q)
             if not whole.success:
                 raise InputError(f"has no posture: {whole.explanation}", element="start")
             result = whole
-        self.search = BestFirstSearch(self.space, StancePosture(first, result.q), asked.threshold)
+        self.search = BestFirstSearch(self.space, StancePosture(first, result.q), problem.max_potential)
 
     def run(
         self,
@@ -222,29 +182,21 @@ class ContactPlanner:
 
 
 def plan_contacts(
-    robot: Robot,
-    scene: Scene,
-    start: Stance,
-    goal: Sequence[Task],
+    problem: ContactProblem,
     *,
     time_limit: float = math.inf,
     max_nodes: float = math.inf,
     progress: ProgressCallback | None = None,
     executor: Executor | None = None,
-    **problem: Any,
 ) -> ContactPlan:
     """Find stances and postures from a start to a goal.
 
     Args:
-        robot: that moves.
-        scene: around it.
-        start: contacts at the beginning.
-        goal: tasks of the last posture.
+        problem: what is asked for.
         time_limit: [s].
         max_nodes: in the tree.
         progress: told before every posture that is sought, and now and then meanwhile; returns True to cancel.
         executor: whose workers seek the postures of a node's children; the plan is the same.
-        **problem: see :class:`ContactPlanner`.
 
     Returns:
         The plan; without success, that to the stance of lowest potential, with the reason.
@@ -253,28 +205,8 @@ def plan_contacts(
         InputError: something can't be used, or there is no posture at the start.
         WorkerError: a worker of the executor died; see :class:`ContactPlanner` for a search that outlives that.
     """
-    planner = ContactPlanner(robot, scene, start, goal, **problem)
+    planner = ContactPlanner(problem)
     return planner.run(time_limit=time_limit, max_nodes=max_nodes, progress=progress, executor=executor)
-
-
-def _asked(robot: Robot, scene: Scene, start: Stance, goal: Sequence[Task], given: dict[str, Any]) -> ContactProblem:
-    """Return the problem of keyword arguments: its own, and those of postures.
-
-    Raises:
-        InputError: a name that neither knows, or one that is missing.
-    """
-    own = {field.name for field in dataclasses.fields(ContactProblem)} - {"requirements"}
-    postures = {field.name for field in dataclasses.fields(PostureRequirements)}
-    for name in given:
-        if name not in own | postures:
-            raise InputError("is unknown", element=name, remedy=f"Give some of {', '.join(sorted(own | postures))}")
-    for name in ("locations", "candidates"):
-        if name not in given:
-            raise InputError("is missing", element=name, remedy="Say what may hold, and where")
-    rest = {name: value for name, value in given.items() if name not in own}
-    return ContactProblem(
-        robot, scene, start, goal, **{name: given[name] for name in given if name in own}, requirements=rest
-    )
 
 
 def _check_goal(robot: Robot, scene: Scene, tasks: Sequence[Task], q: NDArray[np.float64]) -> None:

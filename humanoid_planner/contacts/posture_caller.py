@@ -20,7 +20,6 @@ from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
 from humanoid_planner.posture import (
     CollisionModel,
-    Criterion,
     PostureProblem,
     PostureRequirements,
     PostureResult,
@@ -29,9 +28,6 @@ from humanoid_planner.posture import (
 )
 from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
 from humanoid_planner.posture.problem.reach import out_of_reach
-
-#: Tasks of a stance: always the same, or made for it (a look at the new contact, a glass once it is held).
-TasksOfStance = Sequence[Task] | Callable[[Stance], Sequence[Task]]
 
 #: No centre of mass is farther from its contacts than this many times the robot's reach, for any humanoid [m].
 _EXTENT = 3.0
@@ -91,21 +87,17 @@ class PostureCaller:
     Attributes:
         robot: whose postures they are.
         scene: around it.
-        criterion: of all postures.
-        tasks: that all postures fulfil, or what makes them for a stance.
-        collisions: None to let bodies pass through each other.
+        wanted: what all postures fulfil; distances of its model of collisions are made for each stance.
         options: of the solver.
-        problem: more of what a :class:`PostureProblem` takes.
+        stance_tasks: makes more tasks for a stance.
         calls: all that were made.
     """
 
     robot: Robot
     scene: Scene
-    criterion: Criterion | None
-    tasks: TasksOfStance
-    collisions: CollisionModel | None
+    wanted: PostureRequirements
     options: SolverOptions
-    problem: dict[str, Any]
+    stance_tasks: Callable[[Stance], Sequence[Task]] | None = None
     calls: list[PostureCall] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -136,13 +128,13 @@ class PostureCaller:
         """
         began = time.perf_counter()
         stance, start = question.stance, question.start
-        tasks = [*self._tasks(stance), *question.more]
-        problem = dict(self.problem)
-        if self.collisions is not None:
-            problem["collisions"] = self.collisions.task(stance) or False
-            compound = self.collisions.compound_task(self.kinematics)
+        tasks, collisions = [*self.wanted.tasks, *question.more], self.wanted.collisions
+        tasks += () if self.stance_tasks is None else self.stance_tasks(stance)
+        if isinstance(collisions, CollisionModel):
+            compound = collisions.compound_task(self.kinematics)
             tasks += [] if compound is None else [compound]
-        wanted = PostureRequirements(scene=self.scene, tasks=tasks, criterion=self.criterion, **problem)
+            collisions = collisions.task(stance) or False
+        wanted = replace(self.wanted, tasks=tasks, collisions=collisions)
         options = self.options if stop is None else replace(self.options, stop=stop)
         result, building = self._solve(stance, wanted, start, options)
         iterations = result.iterations
@@ -204,8 +196,5 @@ class PostureCaller:
         """Return a contact with its frames, found once."""
         key = (contact.location.name, contact.surface.name, contact.x, contact.y, contact.theta, contact.kind)
         if key not in self._placed:
-            self._placed[key] = place_contact(contact, self.kinematics, self.scene, self.problem.get("friction"))
+            self._placed[key] = place_contact(contact, self.kinematics, self.scene, self.wanted.friction)
         return self._placed[key]
-
-    def _tasks(self, stance: Stance) -> Sequence[Task]:
-        return self.tasks(stance) if callable(self.tasks) else self.tasks

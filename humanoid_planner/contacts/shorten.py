@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from humanoid_planner.contacts.contact_space import ContactSpace, StancePosture
+from humanoid_planner.contacts.contact_space import ContactSpace
 from humanoid_planner.contacts.stances.planned_stance import PlannedStance
+from humanoid_planner.contacts.stances.stance_posture import StancePosture
 
 
 def shorten(states: Sequence[StancePosture], space: ContactSpace) -> list[StancePosture]:
@@ -53,7 +54,8 @@ def _way(start: StancePosture, end: StancePosture, space: ContactSpace) -> list[
     before = start
     for step in steps:
         child = space.posture_of(step, before.q)
-        if child is None or (space.way_exists is not None and not space.way_exists(before, child)):
+        exists = space.problem.way_exists
+        if child is None or (exists is not None and not exists(before, child)):
             return None
         way.append(child)
         before = child

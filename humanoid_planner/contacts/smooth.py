@@ -14,7 +14,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.robot import Robot
-from humanoid_planner.contacts.contact_space import ContactSpace, StancePosture
+from humanoid_planner.contacts.contact_space import ContactSpace
+from humanoid_planner.contacts.stances.stance_posture import StancePosture
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.posture import NearReference, WeightedSum
 
@@ -54,8 +55,8 @@ def smooth(states: Sequence[StancePosture], space: ContactSpace, time_limit: flo
                 return found
             here, before, after = found[index], found[index - 1], found[index + 1 : index + 2]
             near = [NearReference(caller.kinematics, other.q, base=True) for other in (before, *after)]
-            caller.criterion = WeightedSum([(1.0, one) for one in near])
-            result = caller.call("smooth", space.stance_of(here), here.q, space.goal if here.at_goal else ())
+            caller.wanted = dataclasses.replace(caller.wanted, criterion=WeightedSum([(1.0, one) for one in near]))
+            result = caller.call("smooth", space.stance_of(here), here.q, space.problem.goal if here.at_goal else ())
             moved = dataclasses.replace(here, q=result.q)
             old, new = ([state.q for state in (before, one, *after)] for one in (here, moved))
             nearer = result.success and unevenness(robot, new) < unevenness(robot, old)
@@ -71,7 +72,7 @@ def smooth(states: Sequence[StancePosture], space: ContactSpace, time_limit: flo
 def _ways(states: Sequence[StancePosture], space: ContactSpace) -> bool:
     """Whether there are ways between neighbours."""
     for one, other in itertools.pairwise(states):
-        exists = space.goal_way_exists if other.at_goal else space.way_exists
+        exists = space.problem.goal_way_exists if other.at_goal else space.problem.way_exists
         if exists is not None and not exists(one, other):
             return False
     return True

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -10,8 +11,9 @@ from typing import Protocol
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.arrays import Array
-from humanoid_model.checks import check_known, check_number, check_positive
+from humanoid_model.checks import check_number
 from humanoid_model.contact import Stance
+from humanoid_model.fields import Described, choice, count, number
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.motion.transitions import Transition
 
@@ -39,62 +41,47 @@ class PlannedPostures:
 
 
 @dataclass(frozen=True)
-class MotionSettings:
+class MotionSettings(Described):
     """How a plan becomes a motion.
 
     Attributes:
-        law: "fastest" within the limits, or "sinusoidal", the thesis' (7.3).
-        approach: length of the straight pieces along the normals [m].
-        clearance: of a moving body from what it isn't about to touch [m].
-        samples: projected postures between two of the plan; 0 for as many as the way is long.
-        speed: share of the joints' speed limits.
-        joint_speed: largest joint speed beside [rad/s or m/s].
-        acceleration: largest of a joint [rad/s² or m/s²].
-        effort: share of the joints' effort limits.
-        reserve: that forces keep from the edges of contacts in the plan's postures and between them [m]; half of it at
-            speed.
-        pace: share of the fastest law's speed; forces keep off their limits with less.
-        pause: at rest after each step [s].
-        period: between two samples of the trajectory, the control period [s].
         durations: least ones of steps, by their index [s].
-        searched: random postures that a search grows towards where no way along the straight line was found.
-        seed: of that search; the same one gives the same motion.
         via: points that a moving body passes through, by the step's index [m].
+
+    Raises:
+        InputError: a number or a word that can't be used.
     """
 
-    law: str = "fastest"
-    approach: float = 0.02
-    clearance: float = 0.01
-    samples: int = 0
-    speed: float = 0.5
-    joint_speed: float = float("inf")
-    acceleration: float = 5.0
-    effort: float = 0.9
-    reserve: float = 0.015
-    pace: float = 0.7
-    pause: float = 0.0
-    period: float = 0.005
-    searched: int = 400
-    seed: int = 0
+    law: str = choice("fastest", LAWS, "fastest within the limits, or sinusoidal, the thesis' (7.3)")
+    approach: float = number(0.02, "length of the straight pieces along the normals", "m", low=0.0)
+    clearance: float = number(0.01, "of a moving body from what it isn't about to touch", "m", low=0.0)
+    samples: int = count(0, "projected postures between two of the plan; 0 for as many as the way is long")
+    speed: float = number(0.5, "share of the joints' speed limits", low=0.0, above=True, high=1.0)
+    joint_speed: float = number(math.inf, "largest joint speed beside", "rad/s or m/s", low=0.0, above=True)
+    acceleration: float = number(5.0, "largest of a joint", "rad/s² or m/s²", low=0.0, above=True)
+    effort: float = number(0.9, "share of the joints' effort limits", low=0.0, above=True, high=1.0)
+    reserve: float = number(
+        0.015,
+        "that forces keep from the edges of contacts in the plan's postures and between them; half of it at speed",
+        "m",
+        low=0.0,
+    )
+    pace: float = number(
+        0.7, "share of the fastest law's speed; forces keep off their limits with less", low=0.0, above=True, high=1.0
+    )
+    pause: float = number(0.0, "at rest after each step", "s", low=0.0)
+    period: float = number(
+        0.005, "between two samples of the trajectory, the control period", "s", low=0.0, above=True
+    )
+    searched: int = count(
+        400, "random postures that a search grows towards where no way along the straight line was found"
+    )
+    seed: int = count(0, "of that search; the same one gives the same motion")
     durations: Mapping[int, float] = field(default_factory=dict)
     via: Mapping[int, Sequence[ArrayLike]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            InputError: one can't be used.
-        """
-        check_known(self.law, LAWS, "law", "time law")
-        for name in ("approach", "clearance", "reserve", "pause", "samples", "searched"):
-            check_number(getattr(self, name), name)
-        for name in ("speed", "effort", "pace"):
-            check_positive(getattr(self, name), name, "share, at most 1")
-            check_number(getattr(self, name), name, upper=1.0)
-        for name in ("acceleration", "period"):
-            check_positive(getattr(self, name), name)
-        if self.joint_speed != float("inf"):
-            check_positive(self.joint_speed, "joint_speed")
+        super().__post_init__()
         for index, duration in self.durations.items():
             check_number(duration, f"durations[{index}]")
 

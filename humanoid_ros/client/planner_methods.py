@@ -12,10 +12,10 @@ from humanoid_stack.srv import CheckEquilibrium, GeneratePosture, VerifyPlan
 from numpy.typing import ArrayLike
 
 from humanoid_model import Stance
-from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.contacts import PlanVerdict
+from humanoid_planner.posture.problem.requirements import STABILITIES
 from humanoid_ros.client.answers import (
     EquilibriumAnswer,
     PlanAnswer,
@@ -28,27 +28,7 @@ from humanoid_ros.client.answers import (
 from humanoid_ros.client.connection import Task, refused
 from humanoid_ros.client.member import LONG, Member
 from humanoid_ros.client.requests import duration_message, request
-
-STABILITIES = {
-    "none": GeneratePosture.Request.NO_STABILITY,
-    "polygon": GeneratePosture.Request.SUPPORT_POLYGON,
-    "forces": GeneratePosture.Request.CONTACT_FORCES,
-    "polytope": GeneratePosture.Request.FORCE_POLYTOPE,
-}
-"""How equilibrium is tested, as the library calls it."""
-CRITERIA = {
-    "none": GeneratePosture.Request.NO_CRITERION,
-    "reference": GeneratePosture.Request.NEAR_REFERENCE,
-    "middle": GeneratePosture.Request.NEAR_MIDDLE,
-    "guide": GeneratePosture.Request.NEAR_GUIDE,
-    "polygon centre": GeneratePosture.Request.CENTRE_IN_POLYGON,
-    "wrench centre": GeneratePosture.Request.CENTRE_IN_WRENCHES,
-    "torque": GeneratePosture.Request.LEAST_TORQUE,
-}
-"""What is minimised among postures."""
-METHODS = {"bfp": ContactPlanRequest.BFP, "vbfp": ContactPlanRequest.VBFP}
-"""How a search of contacts goes on, as the library calls it."""
-PLAN_STABILITIES = {**STABILITIES, "auto": ContactPlanRequest.AUTO}
+from humanoid_ros.messages.field_values import write_word
 
 
 class PlannerMethods(Member):
@@ -67,8 +47,8 @@ class PlannerMethods(Member):
 
         Args:
             stance: contacts to hold, on surfaces of the scene or of ``surfaces``.
-            stability: how equilibrium is tested, one of STABILITIES.
-            criterion: what is minimised, one of CRITERIA.
+            stability: how equilibrium is tested, "none", "polygon", "forces" or "polytope".
+            criterion: what is minimised, one of :data:`humanoid_ros.client.requests.CRITERIA`.
             timeout: longest wait for the answer [s].
             **fields: others of ``srv/GeneratePosture``'s request: ``scene``, ``torque_limits``, ``collisions``,
                 ``time_limit`` [s], ``reference`` (nq,), ``loads`` and ``surfaces`` of the library's classes, ...
@@ -76,9 +56,8 @@ class PlannerMethods(Member):
         Raises:
             InputError: the request was refused for a field, which it names.
         """
-        asked = self._planning(GeneratePosture.Request, stance, fields)
-        asked.stability = STABILITIES[check_known(stability, STABILITIES, "stability", "test")]
-        asked.criterion = CRITERIA[check_known(criterion, CRITERIA, "criterion", "criterion")]
+        words = {"stability": stability, "criterion": criterion}
+        asked = self._planning(GeneratePosture.Request, stance, {**words, **fields})
         answer = self._connection.call(GeneratePosture, "generate_posture", asked, timeout)
         return posture_answer(answer, self.robot)
 
@@ -106,9 +85,8 @@ class PlannerMethods(Member):
         """
         if posture is not None:
             fields = {"use_posture": True, "posture": posture, **fields}
-        asked = self._planning(CheckEquilibrium.Request, stance, fields)
-        tests = [name for name in STABILITIES if name != "none"]
-        asked.method = STABILITIES[check_known(method, tests, "method", "test")]
+        way = write_word(STABILITIES, method, "method", CheckEquilibrium.Request)
+        asked = self._planning(CheckEquilibrium.Request, stance, {"method": way, **fields})
         return equilibrium_answer(self._call(CheckEquilibrium, "check_equilibrium", asked, timeout))
 
     def plan(
@@ -126,8 +104,8 @@ class PlannerMethods(Member):
             goal: tasks of the last posture: messages, or their fields by name.
             progress: told nodes and lowest potential (as cost), and as result the feedback message: new nodes of the
                 tree, and the path to the best one where that is new.
-            **fields: ``method`` ("bfp" or "vbfp"), ``stability`` ("auto" or one of STABILITIES), ``criterion`` (one of
-                CRITERIA), and others of ``msg/ContactPlanRequest``: ``scene``, ``candidates``, ``potentials``,
+            **fields: ``method`` ("bfp" or "vbfp"), ``stability`` ("auto" or as of :meth:`posture`), ``criterion``
+                (likewise), and others of ``msg/ContactPlanRequest``: ``scene``, ``candidates``, ``potentials``,
                 ``terms``, ``used_locations``, ``collisions``, ``seed``, ``time_limit`` [s], ...
 
         Returns:
@@ -142,9 +120,6 @@ class PlannerMethods(Member):
         self, start: Stance, goal: Sequence[PostureTask | Mapping[str, Any]], **fields: Any
     ) -> Task[PlanAnswer]:
         """As :meth:`plan`, without waiting for the end."""
-        for name, known in (("method", METHODS), ("stability", PLAN_STABILITIES), ("criterion", CRITERIA)):
-            if name in fields:
-                fields[name] = known[check_known(fields[name], known, name, name)]
         asked = request(
             ContactPlanRequest, self.robot, {"robot": self._source, "start": start, "goal": goal, **fields}
         )

@@ -13,15 +13,20 @@ from geometry_msgs.msg import Point, Vector3
 from humanoid_stack.msg import Contact as ContactMessage
 from humanoid_stack.msg import LinkWrench, Posture, WholeBodyTrajectory
 from humanoid_stack.msg import Stance as StanceMessage
+from humanoid_stack.srv import GeneratePosture
 from numpy.typing import ArrayLike, NDArray
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
 from humanoid_model import ContactLocation, Robot, Stance, Surface
 from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
+from humanoid_model.fields import descriptions
 from humanoid_model.joint_trajectory import JointTrajectory
+from humanoid_planner.contacts import ContactProblem
+from humanoid_planner.motion import MotionSettings
 from humanoid_planner.posture.problem.force_model import Load
 from humanoid_ros.messages.conversions import duration, fill_vector, point, vector
+from humanoid_ros.messages.field_values import write_word
 from humanoid_ros.messages.joint_trajectory import joint_trajectory_message
 from humanoid_ros.messages.posture_messages import posture_message
 from humanoid_ros.messages.stance_messages import contact_location_message, surface_message
@@ -31,6 +36,26 @@ LONGEST = 200
 """Characters of a value that a message shows at most."""
 
 
+CRITERIA = {
+    "none": "NO_CRITERION",
+    "reference": "NEAR_REFERENCE",
+    "middle": "NEAR_MIDDLE",
+    "guide": "NEAR_GUIDE",
+    "polygon centre": "CENTRE_IN_POLYGON",
+    "wrench centre": "CENTRE_IN_WRENCHES",
+    "torque": "LEAST_TORQUE",
+}
+"""What is minimised among postures, and how messages call it."""
+WORDS: dict[str, Mapping[str, str]] = {
+    "criterion": CRITERIA,
+    **{
+        name: one.words
+        for kind in (ContactProblem, MotionSettings)
+        for name, one in descriptions(kind).items()
+        if one.words
+    },
+}
+"""Choices by fields of requests, with the names of their constants."""
 _PLAIN = {"boolean": bool, "string": str, "uint8": int, "uint32": int}
 """Python types of fields."""
 
@@ -39,7 +64,8 @@ def request(kind: type[R], robot: Robot | None, fields: Mapping[str, Any]) -> R:
     """Return a request with some of its fields given, library objects in place of messages where there are such.
 
     A stance, contact locations, surfaces and loads are the library's; a posture is a configuration (nq,); a vector or
-    point has three numbers; a duration is in seconds; another message is itself, or its fields by name.
+    point has three numbers; a duration is in seconds; a choice is a word, as the library has it; another message is
+    itself, or its fields by name.
 
     Args:
         kind: of the request.
@@ -53,6 +79,8 @@ def request(kind: type[R], robot: Robot | None, fields: Mapping[str, Any]) -> R:
     message = kind()
     for name, value in fields.items():
         check_known(name, types, name, "field")
+        if isinstance(value, str) and name in WORDS:
+            value = write_word(WORDS[name], value, name, kind, GeneratePosture.Request)
         try:
             setattr(message, name, _written(types[name], value, robot))
         except (AssertionError, OverflowError, TypeError, ValueError) as error:

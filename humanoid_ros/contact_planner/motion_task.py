@@ -3,33 +3,19 @@
 
 from __future__ import annotations
 
-import math
-from enum import IntEnum
-from typing import Any
-
 from humanoid_stack.action import GenerateMotion
 from humanoid_stack.msg import WholeBodyTrajectory
 from rclpy.serialization import deserialize_message, serialize_message
 
-from humanoid_model.checks import check_enumerated, check_not_negative
 from humanoid_model.progress import ProgressCallback
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.motion import MotionSettings, generate_motion
 from humanoid_ros.contact_planner.plan_messages import read_plan
 from humanoid_ros.contact_planner.plan_task import planning_cache
 from humanoid_ros.contact_planner.posture_task_messages import posture_task
+from humanoid_ros.messages.field_values import read_fields
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
 from humanoid_ros.node.process_requests import Answer
-
-NUMBERS = ("approach", "clearance", "speed", "acceleration", "effort", "reserve", "pause", "period")
-"""Fields of a request; the library's settings have the same names."""
-
-
-class Law(IntEnum):
-    """How fast the robot goes along a way; the library's laws have the same names."""
-
-    FASTEST = GenerateMotion.Goal.FASTEST
-    SINUSOIDAL = GenerateMotion.Goal.SINUSOIDAL
 
 
 def move(request: bytes, cache: tuple[int, float, float], tell: ProgressCallback) -> Answer:
@@ -44,13 +30,7 @@ def move(request: bytes, cache: tuple[int, float, float], tell: ProgressCallback
         InputError: a field can't be used; the message names it.
     """
     asked = deserialize_message(request, GenerateMotion.Goal)
-    numbers: dict[str, Any] = {name: check_not_negative(getattr(asked, name), name, "its unit") for name in NUMBERS}
-    settings = MotionSettings(
-        law=check_enumerated(asked.law, Law, "law").name.lower(),
-        samples=int(asked.samples),
-        joint_speed=check_not_negative(asked.joint_speed, "joint_speed", "rad/s or m/s") or math.inf,
-        **numbers,
-    )
+    settings = MotionSettings(**read_fields(MotionSettings, asked))
     kept = planning_cache(*cache)
     plan = read_plan(kept, asked.plan, "plan")
     kinematics = RobotKinematics(plan.robot)

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from humanoid_model import Robot, Scene, Stance
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts import PlanStatistics
+from humanoid_planner.contacts import ContactProblem, PlanStatistics
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import check_stance
 from humanoid_planner.posture.planning_cache import PlanningCache
-from humanoid_ros.contact_planner.plan_request import AskedPlan, surface_placements
+from humanoid_ros.contact_planner.plan_request import surface_placements
 from humanoid_ros.contact_planner.posture_answer import stance_force_messages
 from humanoid_ros.contact_planner.requested_scene import requested_scene
 from humanoid_ros.messages.conversions import fill_vector
@@ -31,11 +31,11 @@ from humanoid_ros.messages.stance_messages import contact_locations, request_sce
 class PlanWriter:
     """Writes plans of one request; a step that is in several of them is worked out once."""
 
-    def __init__(self, asked: AskedPlan, request: ContactPlanRequest) -> None:
-        """Take the request, in the library's terms and as it came."""
-        self._asked, self._request = asked, request
-        self._kinematics = RobotKinematics(asked.robot)
-        self._surfaces = surface_placements(asked.scene)
+    def __init__(self, problem: ContactProblem, request: ContactPlanRequest, default_scene: str) -> None:
+        """Take the request, in the library's terms and as it came, and the scene of one that names none."""
+        self._problem, self._request, self._scene = problem, request, request.scene or default_scene
+        self._kinematics = RobotKinematics(problem.robot)
+        self._surfaces = surface_placements(problem.scene)
         self._steps: dict[tuple[bytes, tuple[int, ...]], StancePosture] = {}
 
     def plan(
@@ -49,7 +49,7 @@ class PlanWriter:
         """
         message = PlanMessage(
             robot=self._request.robot,
-            scene=self._asked.scene_name,
+            scene=self._scene,
             locations=self._request.locations,
             surfaces=self._request.surfaces,
             steps=[self._step(*step) for step in steps],
@@ -65,7 +65,7 @@ class PlanWriter:
         return self._steps[key]
 
     def _new_step(self, held: Stance, q: NDArray[np.float64], potential: float) -> StancePosture:
-        robot = self._asked.robot
+        robot = self._problem.robot
         links = robot.link_placements(q)
         placements = {
             contact.location.name: (
@@ -77,10 +77,10 @@ class PlanWriter:
         balance = check_stance(
             robot,
             held,
-            scene=self._asked.scene,
+            scene=self._problem.scene,
             posture=q,
-            loads=self._asked.loads,
-            torque_limits=self._asked.problem["torque_limits"],
+            loads=self._problem.loads,
+            torque_limits=self._problem.torque_limits,
             kinematics=self._kinematics,
         )
         step = StancePosture(

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -25,6 +24,7 @@ from humanoid_planner.contacts import (
     BarycentreNear,
     CentreOfMassAttractor,
     ContactCount,
+    ContactProblem,
     CrossedPenalty,
     LocationPenalty,
     OnlyPenalty,
@@ -33,45 +33,23 @@ from humanoid_planner.contacts import (
     PredefinedCandidates,
     RandomCandidates,
     SearchVolumes,
-    StanceMetric,
     StanceTerm,
 )
 from humanoid_planner.contacts.contact_problem import POSTURE
 from humanoid_planner.contacts.stances.candidates import Candidates
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture import Criterion, LeastTorque, Load, NearReference, WeightedSum, near_middle
+from humanoid_planner.posture import Criterion, NearReference, WeightedSum
 from humanoid_planner.posture.motion.near_guide import NearGuide
 from humanoid_planner.posture.planning_cache import PlanningCache
-from humanoid_planner.posture.problem.near_path import NearPath
-from humanoid_ros.contact_planner.posture_service import STABILITY_WORDS, CriterionKind, StabilityKind
-from humanoid_ros.contact_planner.posture_task_messages import load, posture_task
+from humanoid_ros.contact_planner.criterion_messages import CriterionKind, check_guide, read_criterion
+from humanoid_ros.contact_planner.posture_task_messages import check_collision_margin, load, posture_task
 from humanoid_ros.contact_planner.requested_scene import requested_scene
 from humanoid_ros.messages.conversions import seconds
+from humanoid_ros.messages.field_values import read_fields, within
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance
 from humanoid_ros.node.request_fields import vector
-
-_Stability = IntEnum(  # type: ignore[misc]
-    "_Stability", {**{kind.name: kind.value for kind in StabilityKind}, "AUTO": ContactPlanRequest.AUTO}
-)
-
-
-#: Fields of a request that are numbers of :class:`humanoid_planner.posture.PostureRequirements`, with their units.
-_POSTURE_NUMBERS = {
-    "collision_margin": "m",
-    "stability_margin": "m or N",
-    "centre_margin": "m",
-    "joint_margin": "rad or m",
-    "friction": "-",
-}
-
-
-class Method(IntEnum):
-    """How the search goes on; the library's methods have the same names."""
-
-    BFP = ContactPlanRequest.BFP
-    VBFP = ContactPlanRequest.VBFP
 
 
 class PlacesKind(IntEnum):
@@ -80,14 +58,6 @@ class PlacesKind(IntEnum):
     DRAWN = ContactCandidates.DRAWN
     GIVEN = ContactCandidates.GIVEN
     CHOSEN = ContactCandidates.CHOSEN
-
-
-class PreContact(IntEnum):
-    """Whether a location must come near its surface first; the library's ``None``, ``True`` and ``False``."""
-
-    WHERE_CHOSEN = ContactPlanRequest.WHERE_CHOSEN
-    ALWAYS = ContactPlanRequest.ALWAYS
-    NEVER = ContactPlanRequest.NEVER
 
 
 class PotentialKind(IntEnum):
@@ -129,57 +99,23 @@ class PlanDefaults:
         return seconds(request.time_limit) or self.time_limit
 
 
-@dataclass(frozen=True)
-class AskedPlan:
-    """A request in the library's terms.
-
-    Attributes:
-        problem: what :class:`humanoid_planner.contacts.ContactPlanner` takes.
-        time_limit: of its ``run`` [s].
-        max_nodes: of its tree.
-        scene_name: as the request or the node names it.
-    """
-
-    problem: dict[str, Any]
-    time_limit: float
-    max_nodes: int
-    scene_name: str
-
-    @property
-    def robot(self) -> Robot:
-        """The robot, with the request's locations."""
-        robot: Robot = self.problem["robot"]
-        return robot
-
-    @property
-    def scene(self) -> Scene:
-        """The scene, with the request's surfaces."""
-        scene: Scene = self.problem["scene"]
-        return scene
-
-    @property
-    def loads(self) -> Sequence[Load]:
-        """What the robot carries."""
-        loads: Sequence[Load] = self.problem["loads"]
-        return loads
-
-
-def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: ContactPlanRequest) -> AskedPlan:
+def read_plan_request(cache: PlanningCache, default_scene: str, request: ContactPlanRequest) -> ContactProblem:
     """Return the problem that a request is.
 
     Args:
         cache: where robots and scenes are kept.
-        defaults: what the request may leave open.
+        default_scene: of a request that names none.
         request: the request.
 
     Raises:
         InputError: a field can't be used; the message names it, its value, and what would be right.
     """
-    base_scene, robot = requested_scene(cache, request.scene, request.robot, defaults.scene)
+    base_scene, robot = requested_scene(cache, request.scene, request.robot, default_scene)
     if robot.base_joint is None:
         raise InputError(
             f"'{robot.name}' is fixed to the world", element="robot", remedy="Give a robot with a floating base"
         )
+    check_collision_margin(request)
     collisions = cache.collision_model(robot, base_scene) if request.collisions else False
     locations = contact_locations(request.locations, robot, "locations")
     if request.locations:
@@ -187,66 +123,36 @@ def read_plan_request(cache: PlanningCache, defaults: PlanDefaults, request: Con
     scene = request_scene(base_scene, request.surfaces, robot, "surfaces")
     kinematics = RobotKinematics(robot)
     used = _used_locations(request, robot)
-    surfaces = _used_surfaces(request, scene, request.scene or defaults.scene)
-    method = check_enumerated(request.method, Method, "method")
+    surfaces = _used_surfaces(request, scene, request.scene or default_scene)
     guide = [configuration(item, robot, f"guide[{i}]") for i, item in enumerate(request.guide)]
     reference = configuration(request.reference, robot, "reference")
     potential = _potential(request, kinematics, guide, reference)
     criterion = _criterion(request, kinematics, scene, guide, reference)
     candidates = _candidates(request.candidates, used, surfaces)
-    if method is Method.VBFP:
+    fields = read_fields(ContactProblem, request, GeneratePosture.Request)
+    if fields["method"] == "vbfp":
         _check_vbfp(candidates, potential, criterion)
-    if request.collision_margin > 0.0 and not request.collisions:
-        raise InputError(
-            f"is {request.collision_margin:g}, but collisions are not avoided",
-            element="collision_margin",
-            remedy="Set collisions, or leave the margin at 0",
-        )
     if not request.goal:
         raise InputError("is empty", element="goal", remedy="Give at least one task of the last posture")
-    stability = check_enumerated(request.stability, _Stability, "stability")
-    pre_contact = check_enumerated(request.pre_contact, PreContact, "pre_contact")
-    problem = {
-        "robot": robot,
-        "scene": scene,
-        "start": _start(request, locations, scene, used, surfaces),
-        "goal": [posture_task(task, kinematics, f"goal[{i}]") for i, task in enumerate(request.goal)],
-        "goal_holds": tuple(_goal_holds(request, used, surfaces)),
-        "locations": used,
-        "candidates": candidates,
-        "method": method.name.lower(),
-        "potential": potential,
-        "terms": [_term(term, scene, robot, f"terms[{i}]") for i, term in enumerate(request.terms)],
-        "criterion": criterion,
-        "surfaces": surfaces,
-        "forbidden": tuple(_forbidden(request, robot, used, surfaces)),
-        "posture": configuration(request.start_posture, robot, "start_posture"),
-        "tasks": [posture_task(task, kinematics, f"tasks[{i}]") for i, task in enumerate(request.tasks)],
-        "collisions": collisions,
-        "metric": _metric(request),
-        "seed": int(request.seed),
-        "failure_penalty": check_not_negative(request.failure_penalty, "failure_penalty", "-"),
-        "pre_contact": {PreContact.ALWAYS: True, PreContact.NEVER: False}.get(pre_contact),
-        "children": int(request.children) or None,
-        "reach": bool(request.reach),
-        "balance": bool(request.balance),
-        "options": _options(request),
-        "stability": "auto" if stability == ContactPlanRequest.AUTO else STABILITY_WORDS[StabilityKind(stability)],
-        "torque_limits": bool(request.torque_limits),
-        "loads": tuple(load(item, kinematics, f"loads[{i}]") for i, item in enumerate(request.loads)),
-    }
-    for name, field in (("threshold", "max_potential"), ("goal_below", "goal_potential")):
-        if getattr(request, field) != 0.0:
-            problem[name] = check_finite(getattr(request, field), field)
-    for name, unit in _POSTURE_NUMBERS.items():
-        problem[name] = check_not_negative(getattr(request, name), name, unit)
-    problem["friction"] = problem["friction"] or None
-    limit = defaults.limit(request)
-    if limit < 0.0:
-        raise InputError(
-            f"is {limit:g} s", element="time_limit", remedy="Give a duration above 0, or 0 for the node's default"
-        )
-    return AskedPlan(problem, limit, int(request.max_nodes) or defaults.max_nodes, request.scene or defaults.scene)
+    return ContactProblem(
+        **{**fields, "collisions": collisions},
+        robot=robot,
+        scene=scene,
+        start=_start(request, locations, scene, used, surfaces),
+        goal=[posture_task(task, kinematics, f"goal[{i}]") for i, task in enumerate(request.goal)],
+        goal_holds=tuple(_goal_holds(request, used, surfaces)),
+        locations=used,
+        candidates=candidates,
+        potential=potential,
+        terms=[_term(term, scene, robot, f"terms[{i}]") for i, term in enumerate(request.terms)],
+        criterion=criterion,
+        surfaces=surfaces,
+        forbidden=tuple(_forbidden(request, robot, used, surfaces)),
+        start_posture=configuration(request.start_posture, robot, "start_posture"),
+        tasks=[posture_task(task, kinematics, f"tasks[{i}]") for i, task in enumerate(request.tasks)],
+        options=_options(request),
+        loads=tuple(load(item, kinematics, f"loads[{i}]") for i, item in enumerate(request.loads)),
+    )
 
 
 def surface_placements(scene: Scene) -> dict[str, pin.SE3]:
@@ -340,18 +246,11 @@ def _options(request: ContactPlanRequest) -> SolverOptions:
 
 def _candidates(message: ContactCandidates, used: Sequence[str], surfaces: Sequence[str]) -> Candidates | SearchVolumes:
     kind = check_enumerated(message.kind, PlacesKind, "candidates.kind")
-    numbers = {
-        name: check_finite(getattr(message, name), f"candidates.{name}")
-        for name in ("density", "radius", "turn", "size", "angle")
-    }
-    for name in ("density", "radius", "size", "angle"):
-        if not numbers[name] > 0.0:
-            raise InputError(f"is {numbers[name]:g}", element=f"candidates.{name}", remedy="Give a number above 0")
-    if kind is PlacesKind.DRAWN:
-        headings = tuple(check_finite(angle, f"candidates.headings[{i}]") for i, angle in enumerate(message.headings))
-        return RandomCandidates(numbers["density"], numbers["radius"], numbers["turn"], headings)
-    if kind is PlacesKind.CHOSEN:
-        return SearchVolumes(numbers["size"], numbers["angle"], numbers["radius"])
+    with within("candidates"):
+        drawn = RandomCandidates(**read_fields(RandomCandidates, message), headings=tuple(message.headings))
+        chosen = SearchVolumes(**read_fields(SearchVolumes, message))
+    if kind is not PlacesKind.GIVEN:
+        return drawn if kind is PlacesKind.DRAWN else chosen
     if not message.places:
         raise InputError("is empty", element="candidates.places", remedy="Give at least one place, or another kind")
     places: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
@@ -370,7 +269,7 @@ def _check_vbfp(candidates: object, potential: Criterion | None, criterion: Crit
         raise InputError(
             "are not CHOSEN, but the method is VBFP",
             element="candidates.kind",
-            remedy=f"Give {PlacesKind.CHOSEN.value} (CHOSEN), or method {Method.BFP.value} (BFP)",
+            remedy=f"Give {PlacesKind.CHOSEN.value} (CHOSEN), or method {ContactPlanRequest.BFP} (BFP)",
         )
     if potential is None:
         raise InputError("is empty, but the method is VBFP", element="potentials", remedy="Give at least one")
@@ -406,8 +305,8 @@ def _part(
     target = vector(item.target, f"{field}.target")
     switch = check_not_negative(item.switch_distance, f"{field}.switch_distance", "m")
     progress = check_finite(item.progress, f"{field}.progress")
-    if kind in (PotentialKind.GUIDE, PotentialKind.POINT_ALONG_GUIDE) and len(guide) < 2:
-        raise InputError(f"has {len(guide)} postures", element="guide", remedy="Give two or more")
+    if kind in (PotentialKind.GUIDE, PotentialKind.POINT_ALONG_GUIDE):
+        check_guide(guide)
     if kind is PotentialKind.CENTRE_OF_MASS:
         return weight, CentreOfMassAttractor(Attractor(target, switch))
     if kind is PotentialKind.REFERENCE:
@@ -418,7 +317,7 @@ def _part(
     point = vector(item.point, f"{field}.point")
     if kind is PotentialKind.POINT:
         return weight, PointAttractor(Attractor(target, switch), link, point)
-    with _named(field):
+    with within(field):
         return weight, PointAlongGuide(kinematics, guide, link, point, progress, switch)
 
 
@@ -458,22 +357,12 @@ def _criterion(
     reference: NDArray[Any],
 ) -> Criterion | None:
     kind = check_enumerated(request.criterion, CriterionKind, "criterion")
-    if kind is CriterionKind.NO_CRITERION:
-        return None
-    if kind is CriterionKind.NEAR_GUIDE and len(guide) < 2:
-        raise InputError(f"has {len(guide)} postures", element="guide", remedy="Give two or more")
-    weight = kinematics.total_mass * sum(g * g for g in scene.gravity) ** 0.5
-    make: dict[CriterionKind, Callable[[], Criterion]] = {
-        CriterionKind.NEAR_REFERENCE: lambda: NearReference(kinematics, reference),
-        CriterionKind.NEAR_MIDDLE: lambda: near_middle(kinematics),
-        CriterionKind.NEAR_GUIDE: lambda: NearPath(kinematics, guide),
-        CriterionKind.LEAST_TORQUE: lambda: LeastTorque(kinematics, weight or 1.0),
-    }
-    if kind not in make:
+    if kind.of_one_stance:
+        known = (f"{one.value} ({one.name})" for one in CriterionKind if one.value and not one.of_one_stance)
         raise InputError(
             f"is {kind.value} ({kind.name}), which belongs to one stance",
             element="criterion",
-            remedy=f"Give one of {', '.join(f'{one.value} ({one.name})' for one in make)}, or 0",
+            remedy=f"Give one of {', '.join(known)}, or 0",
         )
     if kind is CriterionKind.LEAST_TORQUE and request.stability != GeneratePosture.Request.CONTACT_FORCES:
         raise InputError(
@@ -481,22 +370,4 @@ def _criterion(
             element="stability",
             remedy=f"Give {GeneratePosture.Request.CONTACT_FORCES} (CONTACT_FORCES)",
         )
-    return make[kind]()
-
-
-def _metric(request: ContactPlanRequest) -> StanceMetric:
-    spacing = check_finite(request.contact_spacing, "contact_spacing")
-    angle = check_finite(request.contact_angle_spacing, "contact_angle_spacing")
-    for name, value in (("contact_spacing", spacing), ("contact_angle_spacing", angle)):
-        if not value > 0.0:
-            raise InputError(f"is {value:g}", element=name, remedy="Give a number above 0")
-    return StanceMetric(spacing, spacing / angle)
-
-
-@contextmanager
-def _named(field: str) -> Iterator[None]:
-    """Let refusals of a part name it as the request does."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(error.problem, element=f"{field}: {error.element}", remedy=error.remedy) from None
+    return read_criterion(kind, kinematics, scene, reference, guide)

@@ -25,6 +25,7 @@ from humanoid_ros.contact_planner.plan_messages import PlanWriter, statistics_me
 from humanoid_ros.contact_planner.plan_request import PlanDefaults, read_plan_request
 from humanoid_ros.messages.conversions import point
 from humanoid_ros.node.process_requests import Answer
+from humanoid_ros.node.request_fields import time_limit
 
 PERIOD = 0.1
 """Least time between two pieces of news [s]."""
@@ -51,16 +52,16 @@ def plan(
         InputError: a field can't be used; the message names it.
     """
     message = deserialize_message(request, ContactPlanRequest)
-    asked = read_plan_request(planning_cache(*cache), defaults, message)
-    planner = ContactPlanner(**asked.problem)
-    writer = PlanWriter(asked, message)
+    limit = time_limit(message.time_limit, defaults.time_limit)
+    planner = ContactPlanner(read_plan_request(planning_cache(*cache), defaults.scene, message))
+    writer = PlanWriter(planner.space.problem, message, defaults.scene)
     watch, began = _Watch(planner, writer, tell), time.monotonic()
-    found = planner.run(time_limit=asked.time_limit, max_nodes=asked.max_nodes, progress=watch)
+    found = planner.run(time_limit=limit, max_nodes=int(message.max_nodes) or defaults.max_nodes, progress=watch)
     watch.tell()
     if found.success and message.shorten:
         found = planner.shortened()
     if found.success and message.smooth:
-        found = planner.smoothed(found, max(0.0, asked.time_limit - (time.monotonic() - began)))
+        found = planner.smoothed(found, max(0.0, limit - (time.monotonic() - began)))
     steps = zip(found.stances, found.postures, found.potentials, strict=True)
     answer = writer.plan(steps, statistics_message(found.statistics, planner.search.best.potential))
     return Answer(found.success, "" if found.success else found.explanation, bytes(serialize_message(answer)))

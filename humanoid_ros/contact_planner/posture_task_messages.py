@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -159,3 +160,18 @@ class _TaskFields:
                 remedy="Give an angle from 0 to pi [rad]",
             )
         return value
+
+
+def check_collision_margin(request: Any) -> None:
+    """Refuse a margin that no request means, of plans and of postures.
+
+    Raises:
+        InputError: it is negative, or there where collisions are not avoided.
+    """
+    margin = check_not_negative(request.collision_margin, "collision_margin", "m")
+    if margin > 0.0 and not request.collisions:
+        raise InputError(
+            f"is {margin:g}, but collisions are not avoided",
+            element="collision_margin",
+            remedy="Set collisions, or leave the margin at 0",
+        )

@@ -21,15 +21,15 @@ from humanoid_sim.playback import play_motion
 @pytest.mark.feature("001-F011", "001-F016", "001-F253")
 def test_the_seat_bears_what_is_planned_and_gives_it_to_the_feet() -> None:
     """The first step of rising from the chair; the whole of it is a slow test."""
-    scenario, options = SCENARIOS["chair"]()
-    seated = scenario.start
+    scenario = SCENARIOS["chair"]()
+    seated = scenario.problem.start
     rising = Stance(
         tuple(
             replace(contact, kind=ContactKind.RELEASED) if contact.location.name == "seat" else contact
             for contact in seated.contacts
         )
     )
-    postures = [options["posture"]]
+    postures = [scenario.problem.start_posture]
     for stance in (seated, rising):
         found = generate_posture(
             scenario.robot,
@@ -37,7 +37,7 @@ def test_the_seat_bears_what_is_planned_and_gives_it_to_the_feet() -> None:
             scene=scenario.scene,
             initial=postures[-1],
             criterion=NearReference(scenario.kinematics, postures[-1], base=True),
-            collisions=options["collisions"],
+            collisions=scenario.problem.collisions,
             torque_limits=True,
         )
         assert found.success, found.explanation
@@ -47,7 +47,7 @@ def test_the_seat_bears_what_is_planned_and_gives_it_to_the_feet() -> None:
         scenario.scene,
         PlannedPostures([seated, rising], postures[1:]),
         settings=MotionSettings(durations={0: 0.4}),
-        collisions=options["collisions"],
+        collisions=scenario.problem.collisions,
     )
     assert motion.success, motion.explanation
     played = play_motion(Simulation(scenario.scene), "hrp2", motion.trajectory, after=0.05)

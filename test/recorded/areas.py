@@ -132,6 +132,7 @@ def plans() -> Quantities:
     from humanoid_planner.contacts import (
         Attractor,
         CentreOfMassAttractor,
+        ContactProblem,
         RandomCandidates,
         plan_contacts,
         verify_plan,
@@ -143,12 +144,14 @@ def plans() -> Quantities:
 
     robot, scene = load_robot("hrp2"), load_scene("stand")
     ahead = [0.4, 0.0, 0.78]
-    plan = plan_contacts(
-        robot, scene, soles(robot, scene), [centre_of_mass_at(ahead, 0.1)], locations=["left_sole", "right_sole"],
-        candidates=RandomCandidates(headings=(0.0,), turn=0.1), potential=CentreOfMassAttractor(Attractor(ahead, 0.0)),
+    problem = ContactProblem(
+        robot=robot, scene=scene, start=soles(robot, scene), goal=[centre_of_mass_at(ahead, 0.1)],
+        locations=["left_sole", "right_sole"], candidates=RandomCandidates(headings=(0.0,), turn=0.1),
+        potential=CentreOfMassAttractor(Attractor(ahead, 0.0)),
         criterion=NearReference(RobotKinematics(robot), robot.postures["half_sitting"]), torque_limits=True,
         collisions=False,
     )  # fmt: skip
+    plan = plan_contacts(problem)
     motion = generate_motion(robot, scene, plan, collisions=False)
     contacts = [contact for stance in plan.stances for contact in stance.contacts]
     # Places are drawn about where postures lie, which are optima.

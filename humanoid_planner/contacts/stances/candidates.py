@@ -6,15 +6,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_model.checks import check_number
+from humanoid_model.checks import check_finite
 from humanoid_model.contact import Contact, SurfaceForm
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, number
 from humanoid_planner.contacts.stances.couples import Couples
 from humanoid_planner.contacts.stances.planned_stance import Hold
 from humanoid_planner.contacts.stances.search_volume import SearchVolume, surface_volume
@@ -83,28 +84,26 @@ class PredefinedCandidates(Candidates):
 
 
 @dataclass(frozen=True)
-class RandomCandidates(Candidates):
+class RandomCandidates(Described, Candidates):
     """Uniform draws on the part of the surface near the pelvis on which the patch lies as a whole.
 
     Attributes:
-        density: candidates on 1 m^2; their number goes with the square root of the area [1/m].
-        radius: of the sphere about the pelvis that they lie in [m].
-        turn: largest angle of the patch's x axis from the directions in ``headings`` [rad].
         headings: of the patch's x axis on the surface [rad]; empty for all directions.
     """
 
-    density: float = 10.0
-    radius: float = 1.0
-    turn: float = 0.0
-    headings: tuple[float, ...] = field(default=())
+    density: float = number(
+        10.0, "candidates on 1 m^2; their number goes with the square root of the area", "1/m", low=0.0, above=True
+    )
+    radius: float = number(1.0, "of the sphere about the pelvis that they lie in", "m", low=0.0, above=True)
+    turn: float = number(
+        0.0, "largest angle of the patch's x axis from the directions in ``headings``", "rad", low=0.0
+    )
+    headings: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, value in (("density", self.density), ("radius", self.radius)):
-            if not 0 < value < math.inf:
-                raise InputError(f"is {value}", element=f"{name} of candidates", remedy="Give a number above 0")
-        check_number(self.turn, "turn of candidates")
+        super().__post_init__()
         for index, heading in enumerate(self.headings):
-            check_number(heading, f"headings[{index}] of candidates", lower=-math.inf)
+            check_finite(heading, f"headings[{index}]")
 
     def holds(self, couples: Couples, couple: int, place: Place) -> list[Hold]:
         """Draws; their number is that of the area within reach."""
@@ -143,23 +142,15 @@ class RandomCandidates(Candidates):
 
 
 @dataclass(frozen=True)
-class SearchVolumes:
-    """Places that the posture generator chooses in volumes, which are cut around what is found.
+class SearchVolumes(Described):
+    """Places that the posture generator chooses in volumes, which are cut around what is found."""
 
-    Attributes:
-        size: delta l of the box that is cut out around a place [m].
-        angle: delta theta of it [rad].
-        radius: half the width of the square that an unbounded surface is searched in, about the pelvis [m].
-    """
-
-    size: float = 0.15
-    angle: float = math.radians(30)
-    radius: float = 1.0
-
-    def __post_init__(self) -> None:
-        for name, value in (("size", self.size), ("angle", self.angle), ("radius", self.radius)):
-            if not 0 < value < math.inf:
-                raise InputError(f"is {value}", element=f"{name} of search volumes", remedy="Give a number above 0")
+    size: float = number(0.15, "delta l of the box that is cut out around a place", "m", low=0.0, above=True)
+    angle: float = number(math.radians(30), "delta theta of it", "rad", low=0.0, above=True)
+    radius: float = number(
+        1.0, "half the width of the square that an unbounded surface is searched in, about the pelvis", "m", low=0.0,
+        above=True,
+    )  # fmt: skip
 
     def volume(self, couples: Couples, couple: int, place: Place) -> SearchVolume | None:
         """Return the upsilon of a couple; None where the surface is out of reach."""

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from humanoid_model.checks import check_array, check_known, check_number
+from humanoid_model.checks import check_array
 from humanoid_model.contact import Stance
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
@@ -22,7 +22,7 @@ from humanoid_planner.posture.problem.criterion import Criterion, LeastTorque, N
 from humanoid_planner.posture.problem.force_model import ForceModel, Load
 from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
 from humanoid_planner.posture.problem.program import PostureProgram
-from humanoid_planner.posture.problem.requirements import STABILITIES, PostureRequirements
+from humanoid_planner.posture.problem.requirements import PostureRequirements
 from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.contact_task import ContactTask
 from humanoid_planner.posture.tasks.stability import (
@@ -90,13 +90,7 @@ class PostureProblem:
             InputError: something can't be used; it names field, value and remedy.
         """
         wanted = requirements or PostureRequirements()
-        check_known(wanted.stability, STABILITIES, "posture", "stability")
-        check_number(wanted.joint_margin, "joint_margin")
-        check_number(wanted.stability_margin, "stability_margin")
-        check_number(wanted.centre_margin, "centre_margin")
         friction, scene = wanted.friction, wanted.scene
-        if friction is not None:
-            check_number(friction, "friction")
         self.kinematics = kinematics or RobotKinematics(robot)
         if start is not None:
             self._set_reference(np.asarray(start, dtype=float))
@@ -116,7 +110,6 @@ class PostureProblem:
         driven = int(self.kinematics.tree.driven.sum()) if wanted.torque_variables else 0
         extras = np.asarray(wanted.extra_lower, dtype=float), np.asarray(wanted.extra_upper, dtype=float)
         self.state = PostureState(self.kinematics, self.force_model, driven + len(extras[0]))
-        check_number(wanted.collision_margin, "collision_margin", lower=-np.inf)
         self.collisions: CollisionTask | None = None
         compound = None
         if isinstance(wanted.collisions, CollisionTask):

@@ -10,7 +10,7 @@ import pytest
 from examples.contact_scenarios import chosen_footholds
 from humanoid_model import Stance
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, Role, SearchVolumes, StanceMetric
+from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, Role, SearchVolumes
 from humanoid_planner.contacts.search.best_first import ExpansionInterruptedError
 from humanoid_planner.contacts.stances.planned_stance import Hold
 from humanoid_planner.posture.tasks.link_tasks import gaze, joint_at
@@ -25,9 +25,8 @@ PLACES = PredefinedCandidates(
 
 
 def planner(can, **changes):
-    options = can.options | {"locations": ["left_sole", "right_sole", "right_hand_fingers"], "candidates": PLACES}
-    options["forbidden"] = []
-    return ContactPlanner(*can.arguments, **(options | changes))
+    usual = {"locations": ["left_sole", "right_sole", "right_hand_fingers"], "candidates": PLACES, "forbidden": []}
+    return ContactPlanner(can.but(**(usual | changes)).problem)
 
 
 def children(made, node):
@@ -82,7 +81,7 @@ def test_stances_within_the_tolerance_are_one(can):
     close = PredefinedCandidates({("right_hand_fingers", "table_top"): [(-0.5, -0.15, 0.0), (-0.5, -0.17, 0.0)]})
     counts = {}
     for tolerance in (0.01, 0.03):
-        made = planner(can, candidates=close, metric=StanceMetric(tolerance))
+        made = planner(can, candidates=close, contact_spacing=tolerance, contact_angle_spacing=10 * tolerance)
         counts[tolerance] = len([s for s in children(made, made.search.nodes[0]) if len(s.stance.holds) == 3])
     assert counts == {0.01: 2, 0.03: 1}
 
@@ -100,7 +99,7 @@ def test_searches_start_from_the_parents_posture(can):
 
 @pytest.mark.feature("001-F183")
 def test_the_posture_of_a_pre_contact_starts_that_of_the_contact(can):
-    made, found = planner(can, pre_contact=True), []
+    made, found = planner(can, pre_contact="always"), []
     answer = made.space.caller.answer
 
     def watched(question, stop):
@@ -167,14 +166,14 @@ def test_the_goal_is_asked_for_once_for_each_node_before_its_children(can):
     goals = [call for call in plan.statistics.calls if call.purpose == "goal"]
     # One more for the explanation of a failure, where the nearest node wasn't opened yet.
     assert len(goals) == plan.statistics.expanded + (not made.search.best.expanded)
-    assert not planner(can, goal_below=0.0).run(max_nodes=6).statistics.table().get("goal", (0,))[0] > 1
+    assert not planner(can, goal_potential=0.0).run(max_nodes=6).statistics.table().get("goal", (0,))[0] > 1
 
 
 @pytest.mark.feature("001-F170")
 def test_a_few_children_are_those_ahead_of_what_has_a_posture(stairs):
     found = {}
     for count in (None, 2):
-        made = ContactPlanner(*stairs.arguments, **stairs.options, children=count)
+        made = ContactPlanner(stairs.but(children=count).problem)
         lifted = next(state for state in children(made, made.search.nodes[0]) if len(state.stance.key) == 1)
         node = made.search._insert(lifted, 0)
         calls = len(made.space.caller.calls)
@@ -195,7 +194,7 @@ def test_a_few_children_are_those_ahead_of_what_has_a_posture(stairs):
 @pytest.mark.feature("001-F170")
 def test_children_that_were_left_out_come_when_nothing_else_is_left(stairs, tmp_path):
     """Two at a time, again and again, they are those that are found at once; a saved search remembers what is left."""
-    every, few = (ContactPlanner(*stairs.arguments, **stairs.options, children=count) for count in (None, 2))
+    every, few = (ContactPlanner(stairs.but(children=count).problem) for count in (None, 2))
     families = []
     for made in (every, few):
         lifted = next(state for state in children(made, made.search.nodes[0]) if len(state.stance.key) == 1)
@@ -207,18 +206,18 @@ def test_children_that_were_left_out_come_when_nothing_else_is_left(stairs, tmp_
                 break
     assert len(families[0]) > 4
     assert {stance.key for stance in families[1]} == {stance.key for stance in families[0]}
-    again = ContactPlanner(*stairs.arguments, **stairs.options, children=2)
+    again = ContactPlanner(stairs.but(children=2).problem)
     again.run(max_nodes=6)
     again.save(tmp_path / "tree.json")
-    resumed = ContactPlanner(*stairs.arguments, **stairs.options, children=2, tree=tmp_path / "tree.json")
+    resumed = ContactPlanner(stairs.but(children=2).problem, tree=tmp_path / "tree.json")
     assert set(resumed.space.cut_short()) == set(again.space.cut_short()) != set()
 
 
 def test_a_few_children_need_places_that_are_named(can):
     with pytest.raises(InputError, match="children: is 2"):
-        planner(can, children=2, pre_contact=True)
+        planner(can, children=2, pre_contact="always")
     with pytest.raises(InputError, match="children: is 2"):
-        planner(can, children=2, candidates=SearchVolumes(), pre_contact=False)
+        planner(can, children=2, candidates=SearchVolumes(), pre_contact="never")
 
 
 @pytest.fixture(scope="module")
@@ -244,7 +243,7 @@ def test_places_chosen_by_the_posture_generator_lie_on_the_surface_and_hold(slid
         assert (corners <= outline.max(axis=0) + 1e-5).all()
         # The strong contact at that place holds in the same posture.
         assert frame_drift(can.robot, can.scene, state.stance.stance(couples), state.q) < 1e-4
-    known = made.space.metric
+    known = made.space.problem.metric
     assert all(known.distance(a.stance, b.stance) > 0.03 for a, b in itertools.combinations(hands, 2))
 
 
@@ -274,7 +273,7 @@ def test_a_pre_contact_refuses_a_couple_out_of_reach_at_the_cost_of_one_posture(
     high = {"tasks": [joint_at(can.kinematics, "RLEG_JOINT3", knee, 0.1)], "reach": False, "candidates": far}
     counts = {}
     for filtered in (False, True):
-        made = planner(can, pre_contact=filtered, **high)
+        made = planner(can, pre_contact="always" if filtered else "never", **high)
         assert not [state for state in children(made, made.search.nodes[0]) if len(state.stance.couples) == 3]
         table = {call.purpose for call in made.space.caller.calls}
         counts[filtered] = made.space.counts.refused, "pre-contact" in table
@@ -287,7 +286,7 @@ def test_tasks_hold_in_every_posture_or_in_those_they_are_made_for(can):
         return [joint_at(can.kinematics, "HEAD_JOINT1", -0.2)] if len(stance) == 3 else []
 
     index = can.robot.index_q("HEAD_JOINT1")
-    made = planner(can, tasks=when_three_hold)
+    made = planner(can, stance_tasks=when_three_hold)
     for state in children(made, made.search.nodes[0]):
         turned = bool(abs(state.q[index] + 0.2) < 1e-5)
         assert turned is (len(state.stance.holds) == 3)
@@ -320,7 +319,7 @@ def test_the_robot_looks_where_it_puts_its_hand(can):
         [hand] = [one for one in made.space.stance_of(found[0]).contacts if "hand" in one.location.name]
         return off(found[0].q, where(hand))
 
-    assert reached(tasks=look) < 0.02 + 1e-5
+    assert reached(stance_tasks=look) < 0.02 + 1e-5
     assert reached() > 0.1
 
 
@@ -334,9 +333,9 @@ def test_a_floor_of_a_hundred_times_the_area_changes_no_node(stairs, chosen):
         wide = [replace(one, polygon=square) if one.name == "floor" else one for one in stairs.scene.surfaces]
         scene = replace(stairs.scene, surfaces=tuple(wide))
         floor = next(one for one in wide if one.name == "floor")
-        start = Stance(tuple(replace(one, surface=floor) for one in stairs.start.contacts))
-        options = (chosen_footholds(stairs, "vbfp") if chosen else stairs.options) | {"surfaces": ["floor"]}
-        made = ContactPlanner(stairs.robot, scene, start, stairs.goal, **options)
+        start = Stance(tuple(replace(one, surface=floor) for one in stairs.problem.start.contacts))
+        case = chosen_footholds(stairs, "vbfp") if chosen else stairs
+        made = ContactPlanner(case.but(scene=scene, start=start, surfaces=["floor"]).problem)
         made.run(max_nodes=12)
         return [
             (node.parent, *(value for hold in node.state.stance.holds for value in astuple(hold)))
@@ -353,7 +352,7 @@ def test_a_floor_of_a_hundred_times_the_area_changes_no_node(stairs, chosen):
 @pytest.fixture(scope="module")
 def best_children(stairs):
     """The stairs with places chosen by a criterion that is the potential, as VBFP needs it."""
-    made = ContactPlanner(*stairs.arguments, **chosen_footholds(stairs, "vbfp"))
+    made = ContactPlanner(chosen_footholds(stairs, "vbfp").problem)
     return made, made.run(max_nodes=300)
 
 
@@ -364,7 +363,7 @@ def test_the_best_children_and_next_siblings_climb_the_stairs_with_fewer_nodes(s
     check_plan(stairs, plan)
     # All children of a few stances take more postures than the whole search of the best children needs.
     calls = len(made.space.caller.calls)
-    other = ContactPlanner(*stairs.arguments, **chosen_footholds(stairs, "bfp"))
+    other = ContactPlanner(chosen_footholds(stairs, "bfp").problem)
     all_children = other.run(progress=lambda _: len(other.space.caller.calls) > calls)
     assert not all_children.success
     assert all_children.statistics.expanded * 3 < plan.statistics.expanded
@@ -390,7 +389,7 @@ def test_each_couple_has_one_child_whose_siblings_are_found_in_what_its_place_le
 @pytest.mark.feature("001-F187")
 def test_the_potential_is_what_postures_are_chosen_by(best_children):
     made, _ = best_children
-    assert made.space.caller.criterion is made.space.posture_term
+    assert made.space.caller.wanted.criterion is made.space.problem.potential
 
 
 @pytest.mark.feature("001-F191")
@@ -445,8 +444,7 @@ def test_stances_of_couples_whose_children_fail_wait_longer(can):
 
 @pytest.mark.feature("001-F186")
 def test_a_duplicate_is_replaced_by_its_siblings(stairs):
-    options = chosen_footholds(stairs, "vbfp") | {"pre_contact": False}
-    made = ContactPlanner(*stairs.arguments, **options)
+    made = ContactPlanner(chosen_footholds(stairs, "vbfp").but(pre_contact="never").problem)
     made.run(max_nodes=8)
     node = next(one for one in reversed(made.search.nodes) if one.state.born is not None and not one.expanded)
     space, parent, child = made.space, made.search.nodes[node.parent], node.state
@@ -456,7 +454,7 @@ def test_a_duplicate_is_replaced_by_its_siblings(stairs):
     [siblings] = space._converse(parent, [asking], lambda: False)
     assert siblings
     for sibling in siblings:
-        assert not space.metric.equal(sibling.stance, child.stance)
+        assert not space.problem.metric.equal(sibling.stance, child.stance)
         [place] = [hold for hold in sibling.stance.holds if hold.role is Role.NEW]
         assert place.couple == new.couple
         assert child.born.contains(place.x, place.y, place.theta, 1e-4)

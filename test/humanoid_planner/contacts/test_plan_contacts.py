@@ -28,12 +28,12 @@ from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, point_a
 
 @pytest.fixture(scope="module")
 def can_plan(can):
-    return plan_contacts(*can.arguments, **can.options)
+    return plan_contacts(can.problem)
 
 
 @pytest.fixture(scope="module")
 def stairs_plan(stairs):
-    return plan_contacts(*stairs.arguments, **stairs.options, seed=2, max_nodes=300)
+    return plan_contacts(stairs.but(seed=2).problem, max_nodes=300)
 
 
 def centre_of_mass(robot, q):
@@ -55,7 +55,7 @@ def test_a_hand_bears_on_the_table_before_the_other_reaches_the_can(can, can_pla
 
 @pytest.mark.feature("001-F250")
 def test_the_can_is_reached_with_torque_limits_and_clear_of_the_table(can, check_plan):
-    plan = plan_contacts(*can.arguments, **reaching(can), max_nodes=80)
+    plan = plan_contacts(reaching(can).problem, max_nodes=80)
     assert plan.success
     check_plan(can, plan)
     # The verifier's friction cones have sides within the round ones.
@@ -65,10 +65,10 @@ def test_the_can_is_reached_with_torque_limits_and_clear_of_the_table(can, check
 
 @pytest.mark.feature("001-F250")
 def test_the_can_is_out_of_reach_on_both_feet_alone(can):
-    only_feet = can.options | {"locations": ["left_sole", "right_sole"], "forbidden": []}
-    places = {key: value for key, value in can.options["candidates"].places.items() if key[1] == "platform"}
-    only_feet["candidates"] = PredefinedCandidates({key: places[key] for key in places if "sole" in key[0]})
-    plan = plan_contacts(*can.arguments, **only_feet, max_nodes=12)
+    places = {key: value for key, value in can.problem.candidates.places.items() if key[1] == "platform"}
+    feet = PredefinedCandidates({key: places[key] for key in places if "sole" in key[0]})
+    only_feet = can.but(locations=["left_sole", "right_sole"], forbidden=[], candidates=feet)
+    plan = plan_contacts(only_feet.problem, max_nodes=12)
     assert not plan.success
     assert "doesn't allow the goal" in plan.explanation
 
@@ -91,20 +91,20 @@ def test_stairs_are_climbed_foot_by_foot_within_the_steps(stairs, stairs_plan, c
 
 
 def test_the_plan_is_the_same_for_a_seed_and_another_for_another(stairs, stairs_plan):
-    again = plan_contacts(*stairs.arguments, **stairs.options, seed=2, max_nodes=300)
+    again = plan_contacts(stairs.but(seed=2).problem, max_nodes=300)
     assert again.planned == stairs_plan.planned
     assert all((a == b).all() for a, b in zip(again.postures, stairs_plan.postures, strict=True))
-    other = plan_contacts(*stairs.arguments, **stairs.options, seed=3, max_nodes=5)
+    other = plan_contacts(stairs.but(seed=3).problem, max_nodes=5)
     assert other.planned[1:] != stairs_plan.planned[1 : len(other)]
 
 
 def test_a_saved_search_goes_on_to_the_same_plan(stairs, stairs_plan, tmp_path):
-    planner = ContactPlanner(*stairs.arguments, **stairs.options, seed=2)
+    planner = ContactPlanner(stairs.but(seed=2).problem)
     halted = planner.run(max_nodes=12)
     assert halted.end is End.NODES
     assert not halted.success
     planner.save(tmp_path / "tree.json")
-    resumed = ContactPlanner(*stairs.arguments, **stairs.options, seed=2, tree=tmp_path / "tree.json")
+    resumed = ContactPlanner(stairs.but(seed=2).problem, tree=tmp_path / "tree.json")
     assert resumed.plan().planned == halted.planned
     assert resumed.run(max_nodes=300).planned == stairs_plan.planned
 
@@ -116,7 +116,7 @@ def test_a_cancelled_search_gives_the_nearest_plan_so_far(stairs, check_plan):
         told.append(progress)
         return len(told) > 15
 
-    plan = plan_contacts(*stairs.arguments, **stairs.options, progress=watch)
+    plan = plan_contacts(stairs.problem, progress=watch)
     assert plan.end is End.CANCELLED
     assert len(told) == 16
     check_plan(stairs, plan)
@@ -126,7 +126,7 @@ def test_a_cancelled_search_gives_the_nearest_plan_so_far(stairs, check_plan):
 
 def test_some_thirty_footsteps_lead_over_the_bars_between_slabs(check_plan):
     walk = slabs_and_bars()
-    plan = plan_contacts(*walk.arguments, **walk.options, max_nodes=500)
+    plan = plan_contacts(walk.problem, max_nodes=500)
     assert plan.success
     check_plan(walk, plan)
     steps = [hold for planned in plan.planned for hold in planned.holds if hold.role is Role.NEW]
@@ -146,8 +146,8 @@ def tree(planner):
 
 @pytest.mark.feature("001-F208")
 def test_a_search_of_best_children_halted_within_expansions_grows_the_same_tree(stairs, tmp_path):
-    options = chosen_footholds(stairs, "vbfp")
-    straight, halted = (ContactPlanner(*stairs.arguments, **options) for _ in range(2))
+    problem = chosen_footholds(stairs, "vbfp").problem
+    straight, halted = (ContactPlanner(problem) for _ in range(2))
     straight.run(max_nodes=25)
     looks = []
     while len(halted.search.nodes) < 25:
@@ -155,7 +155,7 @@ def test_a_search_of_best_children_halted_within_expansions_grows_the_same_tree(
         halted.run(max_nodes=25, progress=lambda p: looks.append(p) or len(looks) > before + 4)  # noqa: B023
         if len(looks) in range(20, 25):  # a file knows nothing of the postures that were found meanwhile
             halted.save(tmp_path / "tree.json")
-            halted = ContactPlanner(*stairs.arguments, **options, tree=tmp_path / "tree.json")
+            halted = ContactPlanner(problem, tree=tmp_path / "tree.json")
     assert len(looks) > 30
     assert tree(halted) == tree(straight)
     purposes = [[call.purpose for call in one.space.caller.calls] for one in (halted, straight)]
@@ -164,7 +164,7 @@ def test_a_search_of_best_children_halted_within_expansions_grows_the_same_tree(
 
 @pytest.mark.feature("001-F208")
 def test_a_posture_under_way_is_given_up(can):
-    planner, given = ContactPlanner(*can.arguments, **can.options), []
+    planner, given = ContactPlanner(can.problem), []
     answer = planner.space.caller.answer
 
     def endless(question, stop):
@@ -184,7 +184,7 @@ def test_a_posture_under_way_is_given_up(can):
 @pytest.mark.feature("001-F208")
 def test_the_plan_so_far_can_be_asked_for_within_a_posture(can, can_plan, monkeypatch):
     monkeypatch.setattr(contact_space, "_LOOK", 0.0)  # asks in every iteration
-    planner, seen = ContactPlanner(*can.arguments, **can.options), []
+    planner, seen = ContactPlanner(can.problem), []
     plan = planner.run(progress=lambda p: seen.append(planner.plan()) or False, max_nodes=20)
     assert len(seen) > 3 * len(plan.statistics.calls)
     assert seen[0].planned == plan.planned[:1]
@@ -195,8 +195,8 @@ def test_the_plan_so_far_can_be_asked_for_within_a_posture(can, can_plan, monkey
 
 def test_surfaces_that_nothing_holds_on_are_named_with_the_reason(can):
     places = {("left_sole", "platform"): [(0.1, 0.095, 0.0)], ("right_hand_fingers", "floor"): [(2.5, -0.15, 0.0)]}
-    options = {**can.options, "locations": ["left_sole", "right_sole", "right_hand_fingers"], "forbidden": []}
-    plan = plan_contacts(*can.arguments, **{**options, "candidates": PredefinedCandidates(places)})
+    three = ["left_sole", "right_sole", "right_hand_fingers"]
+    plan = plan_contacts(can.but(locations=three, forbidden=[], candidates=PredefinedCandidates(places)).problem)
     assert plan.end is End.EMPTY
     assert "floor (out of reach, 3 of 3 times)" in plan.explanation
     assert "table_top (no place is given)" in plan.explanation
@@ -215,9 +215,9 @@ def test_a_rail_too_narrow_for_the_patches_is_told_from_one_out_of_reach(can, st
     )
     scene = replace(can.scene, surfaces=(*can.scene.surfaces, narrow, wide))
     soles = ["left_sole", "right_sole"]
-    options = {**can.options, "locations": soles, "forbidden": [], "candidates": strategy}
-    options["surfaces"] = ["platform", "narrow", "wide"]
-    planner = ContactPlanner(can.robot, scene, can.start, can.arguments[3], **options)
+    surfaces = ["platform", "narrow", "wide"]
+    case = can.but(scene=scene, locations=soles, forbidden=[], candidates=strategy, surfaces=surfaces)
+    planner = ContactPlanner(case.problem)
     told = planner.plan().explanation  # nothing was tried yet
     assert "narrow (left_sole doesn't fit on it, right_sole doesn't fit on it)" in told
     assert "wide (never within reach)" in told
@@ -233,7 +233,7 @@ def test_a_goal_far_from_the_origin_is_looked_for(can):
             point_at(can.kinematics, "LARM_LINK6", hand, [away, 3.0, 0.9]),
             point_beyond(can.kinematics, "LARM_LINK6", hand, [0.0, away, 0.0], [0.0, 1.0, 0.0]),
         ):
-            ContactPlanner(can.robot, can.scene, can.start, [goal], **can.options)
+            ContactPlanner(can.but(goal=[goal]).problem)
 
 
 @pytest.mark.feature("001-F014")
@@ -245,14 +245,14 @@ def test_a_goal_is_looked_for_from_the_posture_at_the_beginning(can, monkeypatch
     )
     q = can.robot.default_posture.copy()
     q[0] += 0.05
-    ContactPlanner(*can.arguments, **(can.options | {"posture": q}))
+    ContactPlanner(can.but(start_posture=q).problem)
     assert (begun[0] == q).all()
 
 
 def test_a_goal_in_the_sky_is_told_by_what_is_out_of_reach(can):
     hand = can.robot.contacts["left_hand_fingers"].placement_link_patch.translation
     goal = [point_at(can.kinematics, "LARM_LINK6", hand, [0.0, 0.0, 4.0], name="moon")]
-    plan = plan_contacts(can.robot, can.scene, can.start, goal, **can.options, max_nodes=4)
+    plan = plan_contacts(can.but(goal=goal).problem, max_nodes=4)
     assert not plan.success
     assert "moon" in plan.explanation
     assert "reaches" in plan.explanation
@@ -260,54 +260,47 @@ def test_a_goal_in_the_sky_is_told_by_what_is_out_of_reach(can):
 
 @pytest.mark.feature("001-F013", "001-F014", "001-F022")
 def test_bad_problems_are_named(can):
-    robot, scene, start, goal = can.arguments
+    robot, start, goal = can.robot, can.problem.start, can.problem.goal
     fixed = start.contacts[0]
     ball = replace(fixed, location=robot.contacts["left_ball"])
-    floating = Stance(())
-    for arguments, changes, message in (
-        ((robot, scene, floating, goal), {}, "start: has no contact"),
-        ((robot, scene, start.adding(ball), goal), {}, "start: holds left_ball and left_sole, which are both of"),
-        ((robot, scene, start, []), {}, "goal: is empty"),
-        (can.arguments, {"goal_holds": [("left_sole", "moon")]}, "goal_holds: left_sole on moon is no couple"),
+    for changes, message in (
+        ({"start": Stance(())}, "start: has no contact"),
+        ({"start": start.adding(ball)}, "start: holds left_ball and left_sole, which are both of"),
+        ({"goal": []}, "goal: is empty"),
+        ({"goal_holds": [("left_sole", "moon")]}, "goal_holds: left_sole on moon is no couple"),
         (
-            can.arguments,
             {"goal_holds": [("left_sole", "platform")], "forbidden": [("left_sole", "platform")]},
             "goal_holds: left_sole on platform is forbidden. Allow it",
         ),
         (
-            can.arguments,
             {"goal_holds": [("left_sole", "platform"), ("left_sole", "floor")]},
             "goal_holds: left_sole on platform and left_sole on floor are both of",
         ),
         (
-            (robot, scene, start, [*goal, centre_of_mass_at([9.0, 0.0, 1.0], 0.1, "far away")]),
-            {},
+            {"goal": [*goal, centre_of_mass_at([9.0, 0.0, 1.0], 0.1, "far away")]},
             "goal: no posture fulfils it, .* hold each other back: .*far away",
         ),
-        ((robot, scene, start, goal), {"locations": ["left_sole", "right_sole"]}, "is no couple of this problem"),
-        ((robot, scene, start, goal), {"wings": 2}, "wings: is unknown"),
-        ((robot, scene, start, goal), {"locations": ["tail"]}, "unknown name 'tail'"),
-        ((robot, scene, start, goal), {"threshold": float("nan")}, "threshold: is NaN"),
-        (can.arguments, {"goal_below": float("nan")}, "goal_below: is NaN"),
-        (can.arguments, {"children": 0}, "children: is 0. Give a whole number, 1 or more"),
-        (can.arguments, {"children": -2}, "children: is -2. Give a whole number, 1 or more"),
-        (can.arguments, {"children": 1.5}, "children: is 1.5. Give a whole number, 1 or more"),
-        (can.arguments, {"seed": -1}, "seed: is -1. Give a whole number, 0 or more"),
-        (can.arguments, {"failure_penalty": float("nan")}, "failure_penalty: is nan"),
-        (can.arguments, {"failure_penalty": -1.0}, "failure_penalty: is -1"),
+        ({"locations": ["left_sole", "right_sole"]}, "is no couple of this problem"),
+        ({"locations": ["tail"]}, "unknown name 'tail'"),
+        ({"max_potential": float("nan")}, "max_potential: is nan. Give a finite number"),
+        ({"goal_potential": float("nan")}, "goal_potential: is nan. Give a finite number"),
+        ({"children": 0}, "children: is 0. Give a whole number, 1 or more"),
+        ({"children": -2}, "children: is -2. Give a whole number, 1 or more"),
+        ({"children": 1.5}, "children: is 1.5. Give a whole number, 1 or more"),
+        ({"seed": -1}, "seed: is -1. Give a whole number, 0 or more"),
+        ({"failure_penalty": float("nan")}, "failure_penalty: is nan"),
+        ({"failure_penalty": -1.0}, "failure_penalty: is -1. Give a finite number of 0 or more."),
         (
-            (robot, scene, start, goal),
             {"candidates": PredefinedCandidates({("left_sole", "ceiling"): [(0, 0, 0)]})},
             "left_sole on ceiling",
         ),
         (
-            (robot, scene, start, goal),
             {"candidates": PredefinedCandidates({("left_sole", "floor"): [(0, float("nan"), 0)]})},
             "candidates of left_sole on floor",
         ),
     ):
         with pytest.raises(InputError, match=message):
-            plan_contacts(*arguments, **(can.options | changes))
+            plan_contacts(can.but(**changes).problem)
     apart = Stance((fixed, type(fixed)(robot.contacts["right_sole"], fixed.surface, 0.1, -0.35, 3.0)))
     with pytest.raises(InputError, match="start: has no posture"):
-        plan_contacts(robot, scene, apart, goal, **can.options)
+        plan_contacts(can.but(start=apart).problem)

@@ -10,7 +10,7 @@ from humanoid_planner.contacts import load_plan, plan_contacts, save_plan
 
 @pytest.fixture(scope="module")
 def saved(can, tmp_path_factory):
-    plan = plan_contacts(*can.arguments, **can.options)
+    plan = plan_contacts(can.problem)
     path = tmp_path_factory.mktemp("plan") / "plan.json"
     save_plan(path, can.robot, can.scene, plan.stances, plan.postures)
     return plan, path

@@ -26,7 +26,7 @@ def same(one, other):
 
 @pytest.fixture(scope="module")
 def alone(can):
-    return plan_contacts(*can.arguments, **can.options)
+    return plan_contacts(can.problem)
 
 
 @pytest.mark.feature("001-F208")
@@ -34,7 +34,7 @@ def alone(can):
 def test_the_plan_is_the_same_whoever_seeks_the_postures(can, alone, executor):
     assert alone.success
     with executor() as workers:
-        same(plan_contacts(*can.arguments, **can.options, executor=workers), alone)
+        same(plan_contacts(can.problem, executor=workers), alone)
 
 
 @pytest.mark.slow
@@ -44,7 +44,7 @@ def test_a_local_dask_cluster_finds_the_same_plan(can, alone):
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
-        same(plan_contacts(*can.arguments, **can.options, executor=client.get_executor()), alone)
+        same(plan_contacts(can.problem, executor=client.get_executor()), alone)
         assert len(client.run(os.getpid)) == 2
 
 
@@ -57,19 +57,19 @@ def death_of_the_third_stance(stance):
 
 @pytest.mark.feature("001-F208")
 def test_a_worker_that_dies_is_told_and_the_search_goes_on_without_it(can, alone, tmp_path):
-    planner = ContactPlanner(*can.arguments, **can.options, tasks=death_of_the_third_stance)
+    planner = ContactPlanner(can.but(stance_tasks=death_of_the_third_stance).problem)
     with processes() as workers, pytest.raises(WorkerError, match="worker was lost: BrokenProcessPool"):
         planner.run(executor=workers)
     planner.save(tmp_path / "tree.json")
     assert len(planner.search.nodes) == 1
     assert not planner.plan().success
     same(planner.run(), alone)
-    again = ContactPlanner(*can.arguments, **can.options, tree=tmp_path / "tree.json")
+    again = ContactPlanner(can.problem, tree=tmp_path / "tree.json")
     assert again.run().planned == alone.planned
 
 
 def test_an_executor_that_is_closed_is_told(can):
-    planner = ContactPlanner(*can.arguments, **can.options)
+    planner = ContactPlanner(can.problem)
     workers = ThreadPoolExecutor(1)
     workers.shutdown()
     with pytest.raises(WorkerError, match="after shutdown"):
@@ -77,15 +77,15 @@ def test_an_executor_that_is_closed_is_told(can):
 
 
 def test_what_cannot_be_sent_to_workers_is_named(can):
-    planner = ContactPlanner(*can.arguments, **can.options, tasks=lambda stance: [])
+    planner = ContactPlanner(can.but(stance_tasks=lambda stance: []).problem)
     with ThreadPoolExecutor(1) as workers, pytest.raises(InputError, match="executor: can't take the problem"):
         planner.run(executor=workers)
 
 
 def test_what_is_wrong_with_a_question_is_told_as_without_workers(can):
     def refused(executor):
-        planner = ContactPlanner(*can.arguments, **can.options)
-        planner.space.caller.tasks = refusing
+        planner = ContactPlanner(can.problem)
+        planner.space.caller.stance_tasks = refusing
         with pytest.raises(InputError, match="no such thing") as error:
             planner.run(executor=executor)
         return str(error.value)
@@ -100,7 +100,7 @@ def refusing(stance):
 
 @pytest.mark.feature("001-F208")
 def test_a_search_cancelled_while_workers_work_goes_on_to_the_same_plan(can, alone):
-    planner, looks = ContactPlanner(*can.arguments, **can.options), []
+    planner, looks = ContactPlanner(can.problem), []
     with ThreadPoolExecutor(1) as workers:
         for limit in (2, 5, 9):
             planner.run(executor=workers, progress=lambda p, n=limit: looks.append(p) or len(looks) > n)

@@ -36,7 +36,7 @@ def frame(robot, q, link):
 def test_from_a_chair_to_standing_with_a_hand_on_the_table():
     """The first part of X24, up and half a metre aside; the benchmark goes two metres."""
     case = chair_to_standing(0.4)
-    plan = plan_contacts(*case.arguments, **case.options, max_nodes=250)
+    plan = plan_contacts(case.problem, max_nodes=250)
     assert plan.success, plan.explanation
     verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures)
     assert verdict.success, verdict.violations
@@ -54,7 +54,7 @@ def test_from_a_chair_to_standing_with_a_hand_on_the_table():
 @pytest.mark.feature("001-F018", "001-F203", "001-F205", "001-F254")
 def test_sitting_down_with_a_glass_that_stays_upright():
     case = sitting_with_glass()
-    plan = plan_contacts(*case.arguments, **case.options, max_nodes=250)
+    plan = plan_contacts(case.problem, max_nodes=250)
     assert plan.success, plan.explanation
     verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures)
     assert verdict.success, verdict.violations
@@ -68,7 +68,7 @@ def test_sitting_down_with_a_glass_that_stays_upright():
 def test_the_head_goes_under_the_table_in_the_first_part_of_the_plan():
     """A third of the nodes; the whole plan is a slow test."""
     case = under_the_table()
-    plan = plan_contacts(*case.arguments, **case.options, max_nodes=110)
+    plan = plan_contacts(case.problem, max_nodes=110)
     verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures)
     assert verdict.success, verdict.violations
     heads = np.array([frame(case.robot, q, "HEAD_LINK1").translation for q in plan.postures])
@@ -82,7 +82,7 @@ def test_the_head_goes_under_the_table_in_the_first_part_of_the_plan():
 def test_potentials_of_bodies_lead_under_the_table_where_the_guide_alone_does_not():
     """O2-07: the guide's potential alone doesn't get there within the nodes that suffice with those of bodies."""
     case = under_the_table()
-    plan = plan_contacts(*case.arguments, **case.options, max_nodes=400)
+    plan = plan_contacts(case.problem, max_nodes=400)
     assert plan.success, plan.explanation
     verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
     assert verdict.success, verdict.violations
@@ -92,7 +92,7 @@ def test_potentials_of_bodies_lead_under_the_table_where_the_guide_alone_does_no
     assert (heads[under, 2] < 0.9).all()
     assert frame(case.robot, plan.postures[-1], "WAIST").translation[2] > 0.6 - 1e-5
     alone = under_the_table(())
-    assert not plan_contacts(*alone.arguments, **alone.options, max_nodes=plan.statistics.nodes).success
+    assert not plan_contacts(alone.problem, max_nodes=plan.statistics.nodes).success
 
 
 def held_in(plan):
@@ -102,7 +102,7 @@ def held_in(plan):
 @pytest.mark.feature("001-F258")
 def test_a_walk_backwards_that_turns_keeps_its_centre_of_mass_a_centimetre_inside():
     case = backward_walk()
-    plan = plan_contacts(*case.arguments, **case.options, max_nodes=150)
+    plan = plan_contacts(case.problem, max_nodes=150)
     assert plan.success, plan.explanation
     verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
     assert verdict.success, verdict.violations
@@ -114,7 +114,7 @@ def test_a_walk_backwards_that_turns_keeps_its_centre_of_mass_a_centimetre_insid
 @pytest.mark.feature("001-F009")
 def test_a_step_of_thirty_centimetres_with_a_hand_on_the_rail():
     case = step_with_rail()
-    plan = plan_contacts(*case.arguments, **case.options, seed=0, max_nodes=150)
+    plan = plan_contacts(case.but(seed=0).problem, max_nodes=150)
     assert plan.success, plan.explanation
     verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
     assert verdict.success, verdict.violations
@@ -125,7 +125,7 @@ def test_a_step_of_thirty_centimetres_with_a_hand_on_the_rail():
 
 def test_bip_steps_over_bars_by_the_same_code():
     case = bip_over_bars()
-    plan = plan_contacts(*case.arguments, **case.options, seed=0, max_nodes=60)
+    plan = plan_contacts(case.but(seed=0).problem, max_nodes=60)
     assert plan.success, plan.explanation
     verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
     assert verdict.success, verdict.violations
@@ -140,7 +140,7 @@ def test_others_climb_the_stairs_by_the_same_code(make, base, height):
     if resolve_mesh_path("package://example-robot-data/package.xml", Path()) is None:
         pytest.skip("example-robot-data is not installed")
     case = make()
-    plan = plan_contacts(*case.arguments, **case.options, seed=0, max_nodes=120)
+    plan = plan_contacts(case.but(seed=0).problem, max_nodes=120)
     assert plan.success, plan.explanation
     verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
     assert verdict.success, verdict.violations
@@ -151,7 +151,7 @@ def test_others_climb_the_stairs_by_the_same_code(make, base, height):
 @pytest.mark.parametrize("make", [gap_with_wall, ladder])
 def test_a_gap_is_crossed_with_a_hand_on_the_wall_and_a_ladder_climbed(make):
     case = make()
-    plan = plan_contacts(*case.arguments, **case.options, seed=0, max_nodes=400)
+    plan = plan_contacts(case.but(seed=0).problem, max_nodes=400)
     assert plan.success, plan.explanation
     verdict = verify_plan(case.robot, case.scene, plan.stances, plan.postures, CENTIMETRE)
     assert verdict.success, verdict.violations
@@ -161,6 +161,6 @@ def test_a_gap_is_crossed_with_a_hand_on_the_wall_and_a_ladder_climbed(make):
 
 def test_a_contact_that_the_goal_asks_for_and_that_is_missing_is_told():
     case = sitting_with_glass()
-    plan = plan_contacts(*case.arguments, **case.options, max_nodes=4)
+    plan = plan_contacts(case.problem, max_nodes=4)
     assert not plan.success
     assert "asks for contacts that are missing: seat on seat" in plan.explanation

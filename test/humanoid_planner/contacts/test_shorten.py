@@ -10,7 +10,7 @@ from humanoid_planner.contacts.stances.planned_stance import Hold
 
 @pytest.fixture(scope="module")
 def climbed(stairs):
-    planner = ContactPlanner(*stairs.arguments, **stairs.options, seed=0)
+    planner = ContactPlanner(stairs.but(seed=0).problem)
     return planner, planner.run(max_nodes=300)
 
 
@@ -27,7 +27,7 @@ def test_a_plan_gets_no_longer_and_still_holds(stairs, climbed, check_plan):
 
 
 def hands(can):
-    planner = ContactPlanner(*can.arguments, **can.options)
+    planner = ContactPlanner(can.problem)
     space, root = planner.space, planner.search.nodes[0].state
     right = space.couples.number_of("right_hand_fingers", "table_top")
     left = space.couples.number_of("left_hand_fingers", "table_top")
@@ -84,5 +84,5 @@ def test_ways_that_are_refused_arent_taken(can):
         lambda stance: stance.releasing(left.couple),
     )
     assert len(shorten(states, space)) == 2
-    space.way_exists = lambda before, after: False
+    space.problem = dataclasses.replace(space.problem, way_exists=lambda before, after: False)
     assert shorten(states, space) == states

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
 import itertools
 
 import numpy as np
@@ -12,7 +13,7 @@ from humanoid_planner.contacts import ContactPlanner, PlanLimits, verify_plan
 @pytest.fixture(scope="module")
 def climbed():
     case = step_with_rail()
-    planner = ContactPlanner(*case.arguments, **case.options, seed=0)
+    planner = ContactPlanner(case.but(seed=0).problem)
     plan = planner.run(max_nodes=60)
     assert plan.success
     return case, planner, plan
@@ -39,7 +40,7 @@ def test_a_smooth_plan_is_shorter_and_holds_what_it_held(climbed):
 
 @pytest.mark.feature("001-F210")
 def test_a_smooth_plan_begins_where_it_did_and_ends_at_the_goal(can, check_plan):
-    planner = ContactPlanner(*can.arguments, **can.options)
+    planner = ContactPlanner(can.problem)
     plan = planner.run()
     smooth = planner.smoothed(plan)
     check_plan(can, smooth)
@@ -59,8 +60,9 @@ def test_without_time_a_plan_stays_as_it_is(climbed):
 
 @pytest.mark.feature("001-F210")
 def test_ways_that_are_refused_keep_the_plan_as_it_is(can):
-    planner = ContactPlanner(*can.arguments, **can.options)
+    planner = ContactPlanner(can.problem)
     plan = planner.run()
-    planner.space.way_exists = planner.space.goal_way_exists = lambda before, after: False
+    no = {"way_exists": lambda before, after: False, "goal_way_exists": lambda before, after: False}
+    planner.space.problem = dataclasses.replace(planner.space.problem, **no)
     kept = planner.smoothed(plan)
     assert all((one == other).all() for one, other in zip(kept.postures, plan.postures, strict=True))

@@ -18,9 +18,7 @@ pytestmark = pytest.mark.feature("001-F233")
 def walk(stairs):
     """Stances and postures of a few steps on the floor, clear of collisions."""
     goal = [centre_of_mass_at([0.05, 0.0, 0.72], 0.12)]
-    plan = plan_contacts(
-        stairs.robot, stairs.scene, stairs.start, goal, **(stairs.options | {"collisions": True}), seed=1, max_nodes=60
-    )
+    plan = plan_contacts(stairs.but(goal=goal, collisions=True, seed=1).problem, max_nodes=60)
     assert plan.success
     assert len(plan) >= 4
     return list(plan.stances), [q.copy() for q in plan.postures]

@@ -201,8 +201,8 @@ def test_a_plan_is_the_librarys_is_told_given_up_and_checked(stack: HumanoidStac
         "seed": 2,
     }
     told: list[Progress] = []
-    answer = stack.plan(stairs.start, goal, max_nodes=6, progress=told.append, **wanted)
-    own = plan_contacts(*stairs.arguments, **stairs.options, seed=2, max_nodes=6)
+    answer = stack.plan(stairs.problem.start, goal, max_nodes=6, progress=told.append, **wanted)
+    own = plan_contacts(stairs.but(seed=2).problem, max_nodes=6)
     assert not answer.success
     assert answer.explanation == own.explanation
     np.testing.assert_allclose(answer.postures, own.postures, atol=1e-9)
@@ -211,11 +211,11 @@ def test_a_plan_is_the_librarys_is_told_given_up_and_checked(stack: HumanoidStac
     assert stack.verify(answer) == verify_plan(stairs.robot, stairs.scene, own.stances, answer.postures)
     (broken, *_) = stack.verify(answer.plan, torque=0.01).violations
     assert broken.kind == "torque"
-    cancelled = stack.plan(stairs.start, goal, progress=lambda news: news.nodes > 3, **wanted)
+    cancelled = stack.plan(stairs.problem.start, goal, progress=lambda news: news.nodes > 3, **wanted)
     assert cancelled.explanation == "Cancelled."
     assert cancelled.postures
     with pytest.raises(InputError, match="method: there is no method 'guess'"):
-        stack.plan(stairs.start, goal, method="guess")
+        stack.plan(stairs.problem.start, goal, method="guess")
 
 
 def test_a_plan_becomes_a_motion_that_the_simulated_robot_follows(stack: HumanoidStack, feet: Stance) -> None:
@@ -293,7 +293,7 @@ def test_a_gait_tells_its_phases_and_is_given_up(stack: HumanoidStack) -> None:
         (lambda stack, feet: stack.posture(feet, torque_limits=3), "torque_limits: is 3. Give what fits boolean"),
         (lambda stack, feet: stack.posture(feet, initial=[0.0]), "initial: is [0.0]. Give 37 numbers"),
         (lambda stack, feet: stack.posture(feet, criterion="beauty"), "criterion: there is no criterion 'beauty'"),
-        (lambda stack, feet: stack.equilibrium(feet, method="none"), "method: there is no test 'none'"),
+        (lambda stack, feet: stack.equilibrium(feet, method="none"), "method: there is no method 'none'"),
         (lambda stack, feet: stack.equilibrium(feet, loads=[Load("WAIST")]), "loads: needs the posture"),
         (lambda stack, feet: stack.inverse_dynamics({"NOSE": 0.0}), "joint_names[0]: the robot 'hrp2' has no joint"),
         (lambda stack, feet: stack.model("klingon"), "unknown language 'klingon'. Choose from"),

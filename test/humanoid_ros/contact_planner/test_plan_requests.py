@@ -68,7 +68,7 @@ def scenario() -> Any:
 @pytest.fixture(scope="module")
 def own_plan(scenario: Any) -> library.ContactPlan:
     """The library's plan of the first nodes."""
-    return library.plan_contacts(*scenario.arguments, **scenario.options, seed=2, max_nodes=NODES)
+    return library.plan_contacts(scenario.but(seed=2).problem, max_nodes=NODES)
 
 
 class Goal:
@@ -177,8 +177,8 @@ def test_a_plan_that_reaches_its_goal_is_shown_checked_and_drawn(contact_planner
 @pytest.mark.feature("001-F159")
 def test_failures_put_stances_off_as_in_the_library(contact_planner: Any, scenario: Any) -> None:
     """On the floor alone most contacts nearer to the goal have no posture."""
-    options = scenario.options | {"surfaces": ["floor"], "seed": 2, "failure_penalty": 1.0}
-    plan = library.plan_contacts(*scenario.arguments, **options, max_nodes=25)
+    problem = scenario.but(surfaces=["floor"], seed=2, failure_penalty=1.0).problem
+    plan = library.plan_contacts(problem, max_nodes=25)
     request = stairs(used_surfaces=["floor"], max_nodes=25, failure_penalty=1.0)
     answer = planned(contact_planner, request).plan
     request.failure_penalty = 0.0
@@ -192,17 +192,16 @@ def test_few_children_and_contacts_at_the_end_are_asked_for_as_in_the_library(
     contact_planner: Any, scenario: Any
 ) -> None:
     """Nothing but the contacts is asked of the end: the first stance that holds both ends the search."""
-    options = scenario.options | {"children": 2, "goal_holds": [("left_sole", "step_5"), ("right_sole", "step_5")]}
-    robot, scene, start, _ = scenario.arguments
+    holds = [("left_sole", "step_5"), ("right_sole", "step_5")]
     anywhere = centre_of_mass_at((0.0, 0.0, 0.0), 9.0)
     goal = [centre_of_mass_task([0.0, 0.0, 0.0], 9.0)]
-    plan = library.plan_contacts(robot, scene, start, goal, **options, seed=2, max_nodes=60)
+    plan = library.plan_contacts(scenario.but(goal=goal, children=2, goal_holds=holds, seed=2).problem, max_nodes=60)
     assert plan.success
-    pairs = [ContactPair(location=location, surface=surface) for location, surface in options["goal_holds"]]
+    pairs = [ContactPair(location=location, surface=surface) for location, surface in holds]
     answer = planned(contact_planner, stairs(goal=[anywhere], children=2, goal_holds=pairs, max_nodes=60))
     assert answer.success, answer.message
     held = {(contact.location, contact.surface) for contact in answer.plan.steps[-1].stance.contacts}
-    assert held == set(options["goal_holds"])
+    assert held == set(holds)
     assert answer.plan.statistics.posture_calls == len(plan.statistics.calls)
     np.testing.assert_allclose(postures(scenario, answer.plan), plan.postures, atol=1e-9)
 
@@ -320,7 +319,7 @@ HANDS = ContactCandidates(kind=1, places=[Contact(location="left_hand_back", sur
         ({"friction": -0.5}, "friction: is -0.5"),
         ({"terms": [StanceTerm(kind=4, names=["left_sole"])]}, "terms[0].names: has 1 names. Give the left and"),
         ({"candidates": ContactCandidates(kind=7)}, "candidates.kind: is 7. Give one of 0 (DRAWN)"),
-        ({"candidates": ContactCandidates(density=0.0)}, "candidates.density: is 0. Give a number above 0"),
+        ({"candidates": ContactCandidates(density=0.0)}, "candidates.density: is 0. Give a finite number above 0"),
         ({"candidates": ContactCandidates(radius=1e9)}, "candidates.radius: is 1e+09"),
         ({"candidates": ContactCandidates(headings=[0.0, NAN])}, "candidates.headings[1]: is nan"),
         ({"candidates": ContactCandidates(kind=1)}, "candidates.places: is empty"),
@@ -340,9 +339,9 @@ HANDS = ContactCandidates(kind=1, places=[Contact(location="left_hand_back", sur
         ({"stability": 5}, "stability: is 5. Give one of 0 (NO_STABILITY)"),
         ({"collision_margin": 0.1}, "collision_margin: is 0.1, but collisions are not avoided"),
         ({"joint_margin": NAN}, "joint_margin: is nan"),
-        ({"failure_penalty": NAN}, "failure_penalty: is nan. Give a finite number of 0 or more [-]"),
-        ({"failure_penalty": -0.1}, "failure_penalty: is -0.1. Give a finite number of 0 or more [-]"),
-        ({"contact_spacing": 0.0}, "contact_spacing: is 0. Give a number above 0"),
+        ({"failure_penalty": NAN}, "failure_penalty: is nan. Give a finite number of 0 or more"),
+        ({"failure_penalty": -0.1}, "failure_penalty: is -0.1. Give a finite number of 0 or more"),
+        ({"contact_spacing": 0.0}, "contact_spacing: is 0. Give a finite number above 0 [m]"),
         ({"max_potential": NAN}, "max_potential: is nan"),
         ({"time_limit": Duration(sec=-1)}, "time_limit: is -1 s"),
     ],
@@ -428,7 +427,7 @@ def test_a_plan_becomes_a_motion_that_begins_and_ends_as_the_plan_and_is_within_
         ({"plan": ContactPlan()}, "plan.steps: is empty"),
         ({"law": 7}, "law: is 7. Give one of 0 (FASTEST), 1 (SINUSOIDAL)"),
         ({"speed": NAN}, "speed: is nan"),
-        ({"effort": 2.0}, "effort"),
+        ({"effort": 2.0}, "effort: is 2. Give a finite number above 0, at most 1"),
         ({"tasks": [PostureTask(link="NOSE")]}, "tasks[0].link: there is no link 'NOSE'"),
     ],
 )

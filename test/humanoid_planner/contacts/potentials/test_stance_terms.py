@@ -103,7 +103,7 @@ def test_feet_that_cross_have_a_penalty(couples):
 
 def plan_of(case, goal, *terms):
     """Names of the locations that last in each stance of the plan."""
-    plan = plan_contacts(case.robot, case.scene, case.start, goal, **(case.options | {"terms": terms}), max_nodes=100)
+    plan = plan_contacts(case.but(goal=goal, terms=terms).problem, max_nodes=100)
     assert plan.success, plan.explanation
     bearing = [[contact for contact in stance.contacts if contact.kind.bears] for stance in plan.stances]
     return [{contact.location.name for contact in contacts} for contacts in bearing]
@@ -112,8 +112,8 @@ def plan_of(case, goal, *terms):
 @pytest.mark.feature("001-F173")
 def test_a_plan_uses_fewer_contacts_where_they_cost(can):
     feet = {"left_sole", "right_sole"}
-    assert plan_of(can, can.goal)[-1] == {*feet, "right_hand_fingers"}
-    assert plan_of(can, can.goal, ContactCount(0.3))[-1] == {"left_sole", "right_hand_fingers"}
+    assert plan_of(can, can.problem.goal)[-1] == {*feet, "right_hand_fingers"}
+    assert plan_of(can, can.problem.goal, ContactCount(0.3))[-1] == {"left_sole", "right_hand_fingers"}
 
 
 @pytest.mark.feature("001-F174")
@@ -129,8 +129,8 @@ def test_a_plan_bears_on_the_other_hand_where_one_is_avoided(can):
 def test_a_plan_lifts_no_foot_before_a_hand_holds_where_feet_only_are_avoided(can):
     soles = frozenset({"left_sole", "right_sole"})
     few = ContactCount(0.3)
-    assert {"left_sole"} in plan_of(can, can.goal, few)
-    careful = plan_of(can, can.goal, few, OnlyPenalty(soles, 1.0))
+    assert {"left_sole"} in plan_of(can, can.problem.goal, few)
+    careful = plan_of(can, can.problem.goal, few, OnlyPenalty(soles, 1.0))
     assert {"left_sole"} not in careful
     assert {"right_sole"} not in careful
     assert "right_hand_fingers" in careful[-1]

@@ -126,13 +126,13 @@ def test_predefined_places_are_those_given(couples):
 
 @pytest.mark.feature("001-F170")
 def test_bad_numbers_are_named():
-    with pytest.raises(InputError, match="density of candidates: is 0"):
+    with pytest.raises(InputError, match="density: is 0"):
         RandomCandidates(density=0)
-    with pytest.raises(InputError, match="turn of candidates: is nan"):
+    with pytest.raises(InputError, match="turn: is nan"):
         RandomCandidates(turn=math.nan)
-    with pytest.raises(InputError, match=r"turn of candidates: is -0\.1"):
+    with pytest.raises(InputError, match=r"turn: is -0\.1"):
         RandomCandidates(turn=-0.1)
-    with pytest.raises(InputError, match=r"headings\[1\] of candidates: is inf"):
+    with pytest.raises(InputError, match=r"headings\[1\]: is inf"):
         RandomCandidates(headings=(0.0, math.inf))
-    with pytest.raises(InputError, match="size of search volumes: is nan"):
+    with pytest.raises(InputError, match="size: is nan"):
         SearchVolumes(size=math.nan)

@@ -385,7 +385,7 @@ def test_passive_joints_give_the_effort_of_their_springs() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"stability": "magic"}, "there is no stability 'magic'. Known are: auto, none"),
+        ({"stability": "magic"}, "stability: is 'magic'. Give one of auto, none"),
         ({"stability": "polygon", "torque_limits": True}, "need contact forces"),
         ({"stability": "polygon", "gravity": [1.0, 0, -9]}, "gravity is"),
         ({"stability": "polygon", "stability_margin": 1.0}, "leaves nothing of the support polygon"),
