@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import viser
 from humanoid_stack.action import GenerateGait
 from humanoid_stack.msg import Gait, GaitPhase, GaitRequest, GaitSolverOptions
 from rclpy.node import Node
@@ -19,10 +20,10 @@ from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.posture_drawing import painted
 from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
 from humanoid_ros.viewer.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
-from humanoid_ros.viewer.gait_panel import BOTH, HIDDEN, STRIP, WALKS, GaitPanel
-from humanoid_ros.viewer.gait_plots import GaitCurves
+from humanoid_ros.viewer.gait_plots import GaitCurves, GaitPlots
+from humanoid_ros.viewer.later import Later
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panels import request as wish
+from humanoid_ros.viewer.panels.message import show_message, tells
 
 PATH = "/gait"
 INDIRECT, DIRECT, LIFT = "indirect", "direct", "lift: "
@@ -36,6 +37,96 @@ WORDS = {
     GaitPhase.LIMIT_VIOLATION: "a limit is passed",
 }
 
+MODELS = ("bip", "rabbit", "hrp2")
+"""Models that are offered; others are typed into the node's parameters or sent by other clients."""
+WALKS, STRIP, BOTH, HIDDEN = "walks", "all along", "walks, all along", "hidden"
+FIGURES = (BOTH, WALKS, STRIP, HIDDEN)
+"""How a gait is drawn: a figure that walks in real time, figures along the way, both, or not at all."""
+
+
+class GaitPanel:
+    """Folder of the panel.
+
+    Args:
+        gui: GUI of the page.
+
+    Attributes:
+        folder: All of it.
+    """
+
+    def __init__(self, gui: viser.GuiApi) -> None:
+        self._working = False
+        self.folder = gui.add_folder("Gait", expand_by_default=False)
+        with self.folder:
+            self._model = gui.add_dropdown("Walker", MODELS)
+            self._whole = gui.add_checkbox("Whole robot", False, hint="All joints, in space, from rest to rest")
+            self._speed = gui.add_slider("Speed [m/s]", 0.1, 1.5, 0.05, 0.75)
+            self._length = gui.add_slider("Step length [m]", 0.0, 0.9, 0.05, 0.0, hint="0: as the optimum has it")
+            self._steps = gui.add_slider("Steps", 1, 12, 1, 4)
+            self._proof = gui.add_checkbox("Prove optimality", False, hint="By Pontryagin's conditions: slower")
+            self._generate = gui.add_button("Generate gait", icon=viser.Icon.RUN)
+            self._cancel = gui.add_button("Cancel gait", icon=viser.Icon.X, color="red", visible=False)
+            self._result = gui.add_html("", visible=False)
+            self._figure = gui.add_dropdown("Figure", FIGURES, visible=False)
+            self._forces = gui.add_checkbox("Foot forces", True, visible=False)
+            self._aside = gui.add_slider("Aside [m]", -2.0, 2.0, 0.1, 0.8, visible=False)
+            self.plots = GaitPlots(gui)
+        self._whole.on_update(lambda _: self._choose_whole())
+
+    def connect(self, gaits: GaitStudio, later: Later) -> None:
+        """Let what a person does be done later."""
+        self._generate.on_click(lambda _: later(gaits.generate, self.wanted))
+        self._cancel.on_click(lambda _: later(gaits.cancel))
+        for control in (self._figure, self._forces, self._aside):
+            control.on_update(lambda _: later(gaits.show, *self.look))
+
+    @property
+    def wanted(self) -> GaitRequest:
+        """What a person has chosen; a whole robot's level walk has a speed and length of its own."""
+        whole = bool(self._whole.value)
+        return GaitRequest(
+            model=self._model.value,
+            speed=0.0 if whole else float(self._speed.value),
+            step_length=0.0 if whole else float(self._length.value),
+            cycles=int(self._steps.value),
+            lift=whole,
+            options=GaitSolverOptions(method=INDIRECT if self._proof.value else DIRECT),
+        )
+
+    @property
+    def look(self) -> tuple[str, bool, float]:
+        """How the gait is shown: one of FIGURES, whether with forces, and how far to the left [m]."""
+        return self._figure.value, bool(self._forces.value), float(self._aside.value)
+
+    def _choose_whole(self) -> None:
+        """Hide speed and step length for a whole robot's level walk, which has its own."""
+        self._speed.visible = self._length.visible = not self._whole.value
+
+    @property
+    def working(self) -> bool:
+        """Whether a gait is being generated: then it can be cancelled, and no other one asked for."""
+        return self._working
+
+    @working.setter
+    def working(self, working: bool) -> None:
+        self._working = working
+        self._generate.disabled = working
+        self._cancel.visible = working
+
+    def offer_figures(self) -> None:
+        """Show how a gait can be looked at, now that there is one."""
+        for control in (self._figure, self._forces, self._aside):
+            control.visible = True
+
+    def say(self, message: str, good: bool | None = None) -> None:
+        """Tell how far it is, or what came of it.
+
+        Args:
+            message: In words, one line each; nothing is shown when it is empty.
+            good: Whether a gait was found; None where that isn't known yet.
+        """
+        show_message(self._result, message, good)
+
 
 class GaitStudio:
     """Asks for gaits, tells how far they are, and draws and plots them; all of it in the node's executor.
@@ -44,11 +135,14 @@ class GaitStudio:
         node: that asks.
         page: that is drawn on.
         panel: of gaits.
+        later: lets what a person does be done in the executor.
         arrow_scale: length of an arrow per force [m/N].
         time_limit: wall-clock time of a request [s].
     """
 
-    def __init__(self, node: Node, page: Page, panel: GaitPanel, *, arrow_scale: float, time_limit: float) -> None:
+    def __init__(
+        self, node: Node, page: Page, panel: GaitPanel, later: Later, *, arrow_scale: float, time_limit: float
+    ) -> None:
         self._page, self._panel = page, panel
         self._time_limit = time_limit
         self._asked = AskedGoal(
@@ -56,7 +150,7 @@ class GaitStudio:
         )
         self._root = page.server.scene.add_frame(PATH, show_axes=False)
         self._drawing = GaitDrawing(page.server.scene, PATH, arrow_scale)
-        self._shown = wish.ShowGait(BOTH, True, 0.8)
+        self._figure, self._forces, self._aside = panel.look
         self._view: GaitView | None = None
         self._began = 0.0
         self._gait: Gait | None = None
@@ -64,22 +158,13 @@ class GaitStudio:
         self._robot: Robot | None = None
         self._loaded = ("", "")
         self._ghost: RobotDrawing | None = None
+        panel.connect(self, later)
         self._apply()
 
     @property
     def offered(self) -> bool:
         """Whether a node generates gaits."""
         return self._asked.offered
-
-    def answer(self, request: wish.GaitRequest) -> None:
-        """Do what a person asks for on the panel."""
-        if isinstance(request, wish.GenerateGait):
-            self._generate(request)
-        elif isinstance(request, wish.CancelGait):
-            self._asked.cancel()
-        else:
-            self._shown = request
-            self._apply()
 
     def update(self, now: float) -> None:
         """Let the figure walk on.
@@ -88,7 +173,7 @@ class GaitStudio:
             now: monotonic time [s].
         """
         self._asked.watch()
-        if self._view is None or self._shown.figure in (HIDDEN, STRIP):
+        if self._view is None or self._figure in (HIDDEN, STRIP):
             return
         time = now - self._began
         if time > self._view.duration + PAUSE:
@@ -98,26 +183,24 @@ class GaitStudio:
 
     # Requests and answers -----------------------------------------------------------------------------------------
 
-    def _generate(self, request: wish.GenerateGait) -> None:
+    @tells
+    def generate(self, wanted: GaitRequest) -> None:
+        """Ask for a gait, unless one is being generated."""
         if self._asked.working:
             return
-        message = GaitRequest(
-            model=request.model,
-            speed=0.0 if request.whole else request.speed,
-            step_length=0.0 if request.whole else request.step_length,
-            cycles=request.steps,
-            lift=request.whole,
-            options=GaitSolverOptions(
-                method=INDIRECT if request.proof else DIRECT, time_limit=duration(self._time_limit)
-            ),
-        )
-        try:
-            self._asked.ask(GenerateGait.Goal(request=message))
-        except HumanoidError as error:
-            self._panel.say(str(error), False)
-            return
+        wanted.options.time_limit = duration(self._time_limit)
+        self._asked.ask(GenerateGait.Goal(request=wanted))
         self._panel.working = True
         self._panel.say("Asked for.")
+
+    def cancel(self) -> None:
+        """Give up the gait that is being generated."""
+        self._asked.cancel()
+
+    def show(self, figure: str, forces: bool, aside: float) -> None:
+        """Show the gait as a figure of FIGURES, with forces or without, so far from the middle to the left [m]."""
+        self._figure, self._forces, self._aside = figure, forces, aside
+        self._apply()
 
     def _on_feedback(self, feedback: GenerateGait.Feedback) -> None:
         figures = [f"cost {feedback.cost:.4g}"] if np.isfinite(feedback.cost) else []
@@ -153,7 +236,7 @@ class GaitStudio:
         self._apply()
         extent = self._drawing.extent()
         if extent is not None:
-            centre = extent.mean(axis=0) + np.array([0.0, self._shown.aside, 0.0])
+            centre = extent.mean(axis=0) + np.array([0.0, self._aside, 0.0])
             height = float(max(1.3 * np.ptp(extent[:, 2]), 0.75 * np.ptp(extent[:, 0])))
             self._page.look_through(Camera.framing(centre, height))
 
@@ -181,11 +264,11 @@ class GaitStudio:
 
     def _apply(self) -> None:
         """Show what is to be shown, where it is to be shown."""
-        self._root.position = (0.0, self._shown.aside, 0.0)
-        self._drawing.walks = self._shown.figure in (WALKS, BOTH)
+        self._root.position = (0.0, self._aside, 0.0)
+        self._drawing.walks = self._figure in (WALKS, BOTH)
         self._drawing.sticks = self._ghost is None
-        self._drawing.strip = self._shown.figure in (STRIP, BOTH)
-        self._drawing.forces = self._shown.forces
+        self._drawing.strip = self._figure in (STRIP, BOTH)
+        self._drawing.forces = self._forces
         self._drawing.update(0.0)
         if self._ghost is not None:
             self._ghost.visible = self._drawing.walks

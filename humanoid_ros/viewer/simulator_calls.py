@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Vector3
-from humanoid_stack.srv import ApplyWrench, StepSimulation
-from humanoid_stack.srv import LoadScene as LoadSceneService
+from humanoid_stack.srv import ApplyWrench, LoadScene, StepSimulation
 from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future
@@ -19,7 +18,6 @@ from std_srvs.srv import SetBool, Trigger
 from humanoid_model.errors import InputError
 from humanoid_ros.node.watched_calls import WatchedCalls
 from humanoid_ros.viewer.drawing.drawable import LARGEST, drawable
-from humanoid_ros.viewer.panels.request import LoadScene, Pause, Push, Reset, SimulatorRequest, Step
 
 
 class SimulatorCalls:
@@ -34,36 +32,40 @@ class SimulatorCalls:
         """
         self._say = say
         self._calls = WatchedCalls(node)
-        self._clients: dict[type, Client] = {
-            Pause: node.create_client(SetBool, "pause"),
-            Step: node.create_client(StepSimulation, "step"),
-            Reset: node.create_client(Trigger, "reset"),
-            LoadScene: node.create_client(LoadSceneService, "load_scene"),
-            Push: node.create_client(ApplyWrench, "apply_wrench"),
-        }
+        self._pause = node.create_client(SetBool, "pause")
+        self._step = node.create_client(StepSimulation, "step")
+        self._reset = node.create_client(Trigger, "reset")
+        self._load_scene = node.create_client(LoadScene, "load_scene")
+        self._push = node.create_client(ApplyWrench, "apply_wrench")
 
-    def call(self, request: SimulatorRequest) -> None:
-        """Ask for what a person asked for."""
-        if isinstance(request, Pause):
-            message = SetBool.Request(data=request.paused)
-        elif isinstance(request, Step):
-            message = StepSimulation.Request(steps=request.steps)
-        elif isinstance(request, LoadScene):
-            message = LoadSceneService.Request(scene=request.scene)
-        elif isinstance(request, Push):
-            message = wrench_request(request.body, request.force, None, request.duration)
-        else:
-            message = Trigger.Request()
-        self._send(self._clients[type(request)], message)
+    def pause(self, paused: bool) -> None:
+        """Stop simulated time, or let it run."""
+        self._send(self._pause, SetBool.Request(data=paused))
+
+    def step(self, steps: int) -> None:
+        """Advance a paused simulation by some steps."""
+        self._send(self._step, StepSimulation.Request(steps=steps))
+
+    def reset(self) -> None:
+        """Start the scene anew."""
+        self._send(self._reset, Trigger.Request())
+
+    def load_scene(self, scene: str) -> None:
+        """Replace the scene by another, given by name or path."""
+        self._send(self._load_scene, LoadScene.Request(scene=scene))
+
+    def push(self, body: str, force: tuple[float, float, float], duration: float) -> None:
+        """Let a force [N], world frame, act on a body's centre of mass for some simulated time [s]."""
+        self._send(self._push, wrench_request(body, force, None, duration))
 
     @property
     def takes_pushes(self) -> bool:
         """Whether there is a simulator that lets forces act."""
-        return bool(self._clients[Push].service_is_ready())
+        return bool(self._push.service_is_ready())
 
     def pull(self, body: str, force: tuple[float, float, float], point: np.ndarray, duration: float) -> Future | None:
         """Let a force [N] act on a body at a point of the world (3,) [m] for some time [s]; None if nobody can."""
-        return self._send(self._clients[Push], wrench_request(body, force, point, duration))
+        return self._send(self._push, wrench_request(body, force, point, duration))
 
     def _send(self, client: Client, message: object) -> Future | None:
         def told(answer: Any) -> None:

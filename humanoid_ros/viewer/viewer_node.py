@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import queue
 import struct
 import time
 import traceback
@@ -61,19 +60,10 @@ from humanoid_ros.viewer.handles.present_robot import PresentRobot
 from humanoid_ros.viewer.handles.pull_handle import PullHandle
 from humanoid_ros.viewer.handles.pulling import Pulling
 from humanoid_ros.viewer.inbox import Inbox
+from humanoid_ros.viewer.later import Later
 from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import PORT, Page
 from humanoid_ros.viewer.panels.panel import FOLLOW, Panel
-from humanoid_ros.viewer.panels.request import (
-    GaitRequest,
-    MechanismRequest,
-    MotionRequest,
-    PickLink,
-    PlanRequest,
-    PostureRequest,
-    Request,
-    Show,
-)
 from humanoid_ros.viewer.plans.plan_studio import PlanStudio
 from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
 from humanoid_ros.viewer.simulation_view import simulation_view
@@ -119,10 +109,9 @@ class ViewerNode(AnsweringNode):
         # Not in the log, which others on the network hear and others on this machine may read.
         print(f"the page is at {self.page.address}", flush=True)
         server = self.page.server
-        self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._later = Later()
         self._panel = Panel(
             server.gui,
-            self._requests.put,
             texts(self, "scenes"),
             _known_mechanisms(),
             number(self, "plot_window"),
@@ -166,10 +155,12 @@ class ViewerNode(AnsweringNode):
         self._listen(MarkerArray, "scene_view", self._on_view)
         self._simulator = SimulatorCalls(self, self._say)
         self._pulling = Pulling(self, handle, self._robots, self._simulator)
+        self._panel.connect(self._simulator, self._pulling.pick, self._show, self._later)
         self._present = PresentRobot()
         self._editor = PostureEditor(
             server.scene,
             self._panel.posture,
+            self._later,
             self._present,
             self.create_client(GeneratePosture, "generate_posture"),
             period=1.0 / number(self, "posture_rate"),
@@ -181,6 +172,7 @@ class ViewerNode(AnsweringNode):
             self,
             self.page,
             self._panel.gait,
+            self._later,
             arrow_scale=number(self, "gait_arrow_scale"),
             time_limit=number(self, "gait_time_limit"),
         )
@@ -189,11 +181,11 @@ class ViewerNode(AnsweringNode):
             self.page,
             self._panel.plan,
             self._present,
-            self._requests.put,
+            self._later,
             time_limit=number(self, "plan_time_limit"),
             scales=(number(self, "cone_scale"), number(self, "arrow_scale")),
         )
-        self._mechanisms = MechanismStudio(self, self.page, self._panel.mechanism, self._robots, self._requests.put)
+        self._mechanisms = MechanismStudio(self, self.page, self._panel.mechanism, self._robots, self._later)
         self._timer = self.create_timer(UNWATCHED_PERIOD, self._draw_in_time)
         self._panel_timer = self.create_timer(UNWATCHED_PERIOD, partial(self._try, "panel", self._refresh_panel))
         self.create_timer(GRAPH_PERIOD, partial(self._try, "robots", self._find_robots))
@@ -407,7 +399,8 @@ class ViewerNode(AnsweringNode):
     def _draw(self) -> None:
         # Where the last one was due: one that came late doesn't cost the next.
         self._drawn_at = max(self._drawn_at + LIVE_PERIOD, time.monotonic() - LIVE_PERIOD)
-        self._answer_requests()
+        for call in self._later.due():
+            self._try(call.func.__name__, call)
         self._keep_pace()
         now = time.monotonic()
         with self.page.server.atomic():
@@ -514,46 +507,22 @@ class ViewerNode(AnsweringNode):
 
     # What a person asks for -----------------------------------------------------------------------
 
-    def _answer_requests(self) -> None:
-        while True:
-            try:
-                request = self._requests.get_nowait()
-            except queue.Empty:
-                return
-            self._try(type(request).__name__, partial(self._answer, request))
-
-    def _answer(self, request: Request) -> None:
-        if isinstance(request, Show):
-            self._show(request)
-        elif isinstance(request, PickLink):
-            self._pulling.pick(request.link)
-        elif isinstance(request, PostureRequest):
-            self._editor.answer(request)
-        elif isinstance(request, GaitRequest):
-            self._studio.answer(request)
-        elif isinstance(request, PlanRequest | MotionRequest):
-            self._plans.answer(request)
-        elif isinstance(request, MechanismRequest):
-            self._mechanisms.answer(request)
-        else:
-            self._simulator.call(request)
-
-    def _show(self, request: Show) -> None:
-        if request.part == "forces":
-            self._contacts.show_forces = request.visible
-        elif request.part == "cones":
-            self._contacts.show_cones = request.visible
-        elif request.part == "soles":
-            self._soles.visible = request.visible
-        elif request.part == "traces":
-            self._traces.visible = request.visible
-        elif request.part == "floor":
-            self._floor_wanted = request.visible
+    def _show(self, part: str, visible: bool) -> None:
+        if part == "forces":
+            self._contacts.show_forces = visible
+        elif part == "cones":
+            self._contacts.show_cones = visible
+        elif part == "soles":
+            self._soles.visible = visible
+        elif part == "traces":
+            self._traces.visible = visible
+        elif part == "floor":
+            self._floor_wanted = visible
             self._show_grid()
-        elif request.part == FOLLOW:
-            self._following.on = request.visible
+        elif part == FOLLOW:
+            self._following.on = visible
         else:
-            self._robots.show(request.part, request.visible)
+            self._robots.show(part, visible)
             self._moved = True
 
     def _update_present(self) -> None:

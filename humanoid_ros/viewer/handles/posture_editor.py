@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,38 +25,140 @@ from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
 from humanoid_ros.viewer.handles.place_handles import PlaceHandles
 from humanoid_ros.viewer.handles.present_robot import PresentRobot
 from humanoid_ros.viewer.handles.snapping import snap
-from humanoid_ros.viewer.panels.posture_panel import (
-    ANY,
-    CENTRED,
-    FORCES,
-    FREE,
-    GRASP,
-    HOLD,
-    LEAST_TORQUE,
-    NEAR,
-    NO_BALANCE,
-    POLYGON,
-    POLYTOPE,
-    TOUCH,
-    PosturePanel,
-)
-from humanoid_ros.viewer.panels.request import PostureRequest, ResetPosture, SetPostureOptions, ShowPosture, UsePlace
+from humanoid_ros.viewer.later import Later
+from humanoid_ros.viewer.panels.message import show_message
 
+FREE, HOLD, GRASP, TOUCH = "free", "holds", "grasps", "touches"
+USES = (FREE, HOLD, GRASP, TOUCH)
+"""What a place of the robot does: nothing, it pushes on what it is held on, it may also pull, it bears no force."""
+NO_BALANCE, POLYGON, FORCES, POLYTOPE = "none", "support polygon", "contact forces", "force polytope"
+NEAR, ANY, CENTRED, LEAST_TORQUE = "near the robot's", "any", "well balanced", "least torque"
 PATH = "/posture"
-STABILITIES = {
-    NO_BALANCE: GeneratePosture.Request.NO_STABILITY,
-    POLYGON: GeneratePosture.Request.SUPPORT_POLYGON,
+BALANCES = {
     FORCES: GeneratePosture.Request.CONTACT_FORCES,
+    POLYGON: GeneratePosture.Request.SUPPORT_POLYGON,
     POLYTOPE: GeneratePosture.Request.FORCE_POLYTOPE,
+    NO_BALANCE: GeneratePosture.Request.NO_STABILITY,
 }
+"""How equilibrium is tested, the usual way first."""
 CRITERIA = {
     NEAR: GeneratePosture.Request.NEAR_REFERENCE,
     ANY: GeneratePosture.Request.NO_CRITERION,
     CENTRED: GeneratePosture.Request.CENTRE_IN_WRENCHES,
     LEAST_TORQUE: GeneratePosture.Request.LEAST_TORQUE,
 }
+"""Which posture is wanted among those that do, the usual one first."""
 PATIENCE = 2.0
 """Time beyond the time limit that an answer may take [s]."""
+
+
+@dataclass(frozen=True)
+class PostureOptions:
+    """How postures are looked for.
+
+    Attributes:
+        balance: one of BALANCES.
+        criterion: one of CRITERIA.
+        torque_limits: whether joint torques stay within their limits.
+        collisions: whether collisions are avoided.
+    """
+
+    balance: str
+    criterion: str
+    torque_limits: bool
+    collisions: bool
+
+
+class PosturePanel:
+    """Folder of the panel.
+
+    Args:
+        gui: GUI of the page.
+
+    Attributes:
+        folder: All of it.
+    """
+
+    def __init__(self, gui: viser.GuiApi) -> None:
+        self._gui = gui
+        self._shown = False
+        self._uses: dict[str, viser.GuiDropdownHandle[str]] = {}
+        self._use: Callable[[str, str], None] = lambda place, use: None
+        self.folder = gui.add_folder("Posture", expand_by_default=False)
+        with self.folder:
+            self._show = gui.add_button("Show posture", icon=viser.Icon.WALK, hint="A second robot follows handles")
+            self._reset = gui.add_button("Reset handles", icon=viser.Icon.REFRESH, color="gray", visible=False)
+            self._result = gui.add_html("", visible=False)
+            self._places = gui.add_folder("Places", visible=False)
+            self._others = gui.add_folder("More places", visible=False, expand_by_default=False)
+            self._balance = gui.add_dropdown("Balance", tuple(BALANCES), visible=False)
+            self._criterion = gui.add_dropdown("Posture", tuple(CRITERIA), visible=False)
+            self._torques = gui.add_checkbox("Torque limits", False, visible=False)
+            self._collisions = gui.add_checkbox("Avoid collisions", False, visible=False)
+
+    def connect(self, editor: PostureEditor, later: Later) -> None:
+        """Let what a person does be done later."""
+        self._use = lambda place, use: later(editor.use, place, use)
+        self._show.on_click(lambda _: later(editor.show, not self._shown))
+        self._reset.on_click(lambda _: later(editor.reset))
+        for control in (self._balance, self._criterion, self._torques, self._collisions):
+            control.on_update(lambda _: later(editor.seek, self.options))
+
+    @property
+    def options(self) -> PostureOptions:
+        """How postures are looked for."""
+        flags = bool(self._torques.value), bool(self._collisions.value)
+        return PostureOptions(self._balance.value, self._criterion.value, *flags)
+
+    @property
+    def shown(self) -> bool:
+        """Whether the editor is shown."""
+        return self._shown
+
+    @shown.setter
+    def shown(self, shown: bool) -> None:
+        self._shown = shown
+        self._show.label = "Hide posture" if shown else "Show posture"
+        options = self._balance, self._criterion, self._torques, self._collisions
+        for control in (self._reset, self._places, *options):
+            control.visible = shown
+        self._others.visible = shown and bool(self._uses)
+        self._result.visible = shown and bool(self._result.content)
+
+    def set_places(self, first: Sequence[str], others: Sequence[str]) -> None:
+        """Offer these places in place of the last ones.
+
+        Args:
+            first: Names of the places that are used most, feet and hands.
+            others: Names of the rest, in a folder of their own that is closed at first.
+        """
+        for control in self._uses.values():
+            control.remove()
+        self._uses = {}
+        for folder, names in ((self._places, first), (self._others, others)):
+            with folder:
+                for name in names:
+                    control = self._gui.add_dropdown(name.replace("_", " "), USES)
+                    control.on_update(partial(self._choose_use, name))
+                    self._uses[name] = control
+        self.shown = self._shown
+
+    def _choose_use(self, place: str, event: viser.GuiEvent) -> None:
+        self._use(place, event.target.value)
+
+    def set_use(self, place: str, use: str) -> None:
+        """Show what a place does."""
+        self._uses[place].value = use  # type: ignore[misc]  # viser's setter is real
+
+    def say(self, message: str, good: bool | None = None) -> None:
+        """Tell what came of it.
+
+        Args:
+            message: In words; nothing is shown when it is empty.
+            good: Whether a posture was found; None where there was no attempt.
+        """
+        show_message(self._result, message, good)
+        self._result.visible = self._shown and bool(message)
 
 
 class PostureEditor:
@@ -66,6 +170,7 @@ class PostureEditor:
     Args:
         scene: Scene of the page.
         panel: The editor's panel.
+        later: Lets what a person does be done in the executor.
         present: Robot on the page.
         client: Of the service `generate_posture`.
         period: Shortest time between two requests [s].
@@ -78,6 +183,7 @@ class PostureEditor:
         self,
         scene: viser.SceneApi,
         panel: PosturePanel,
+        later: Later,
         present: PresentRobot,
         client: Client,
         *,
@@ -100,26 +206,34 @@ class PostureEditor:
         self._robot_name = ""
         self._scene_name = ""
         self._uses: dict[str, str] = {}
-        self._options = SetPostureOptions(FORCES, NEAR, False, False)
+        self._options = panel.options
         self._placed = False
         self._found: Posture | None = None
         self._wanted = 0
         self._asked: tuple[int, int] | None = None
         self._pending: Future | None = None
         self._last_sent = -np.inf
+        panel.connect(self, later)
 
-    def answer(self, request: PostureRequest) -> None:
-        """Do what a person asks for on the panel."""
-        if isinstance(request, UsePlace) and self._uses.get(request.place) == request.use:
-            return  # the panel says again what a reset has set
-        if isinstance(request, ShowPosture):
-            self._show(request.shown)
-        elif isinstance(request, ResetPosture):
-            self._reset()
-        elif isinstance(request, UsePlace):
-            self._use(request.place, request.use)
-        else:
-            self._options = request
+    def show(self, shown: bool) -> None:
+        """Show the posture editor, or put it away."""
+        self._show(shown)
+        self._wanted += 1
+
+    def reset(self) -> None:
+        """Put handles and uses back to how the robot stands."""
+        self._reset()
+        self._wanted += 1
+
+    def use(self, place: str, use: str) -> None:
+        """Use a place of the robot as one of USES; the panel says again what a reset has set."""
+        if self._uses.get(place) != use:
+            self._use(place, use)
+            self._wanted += 1
+
+    def seek(self, options: PostureOptions) -> None:
+        """Look for postures in another way."""
+        self._options = options
         self._wanted += 1
 
     def update(self, now: float) -> None:
@@ -162,7 +276,7 @@ class PostureEditor:
         request = GeneratePosture.Request(
             robot=self._robot_name,
             scene=self._scene_name if self._present.scene is not None else "",
-            stability=STABILITIES[self._options.balance],
+            stability=BALANCES[self._options.balance],
             criterion=CRITERIA[self._options.criterion],
             torque_limits=self._options.torque_limits,
             collisions=self._options.collisions,

@@ -8,12 +8,16 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import viser
 
 from humanoid_kinematics import KleinfingerKhalil, LinkChange
+from humanoid_ros.viewer.later import Later
 from humanoid_ros.viewer.mechanisms.coupled_number import CoupledNumber
-from humanoid_ros.viewer.panels.request import ChangeLink, MoveJoint
+
+if TYPE_CHECKING:
+    from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
 
 KINDS = ("prismatic", "revolute")
 """Types of joints, in the order of their numbers from 1."""
@@ -62,23 +66,23 @@ def unit_of(angle: bool) -> tuple[str, float]:
 
 
 class LinkPanel:
-    """A folder that edits one link. What a person asks for goes to `send`.
+    """A folder that edits one link.
 
     Args:
         gui: GUI of the page.
         view: the link as it is.
-        send: takes each request; called from viser's threads.
-        close: called when a person closes the folder.
+        mechanisms: that has the link.
+        later: lets what a person does be done in the executor.
     """
 
     def __init__(
         self,
         gui: viser.GuiApi,
         view: LinkView,
-        send: Callable[[ChangeLink | MoveJoint], None],
-        close: Callable[[], None],
+        mechanisms: MechanismStudio,
+        later: Later,
     ) -> None:
-        self._view, self._send = view, send
+        self._view, self._mechanisms, self._later = view, mechanisms, later
         self._lock, self._removed = threading.Lock(), False
         self._numbers: dict[str, CoupledNumber] = {}
         self._folder = gui.add_folder(f"{view.link}: {view.joint}")
@@ -104,7 +108,7 @@ class LinkPanel:
         self._limits.on_update(lambda event: self._by_person(event, self._choose_limits))
         for control in (self._lower, self._upper, self._locked):
             control.on_update(lambda event: self._by_person(event, self._change))
-        self._close.on_click(lambda _: close())
+        self._close.on_click(lambda _: later(mechanisms.close_link, view.link))
 
     def update(self, view: LinkView) -> None:
         """Show the link as it is now: what a person has just changed comes back in its own time."""
@@ -139,7 +143,7 @@ class LinkPanel:
     def _edit_parameter(self, name: str, value: float) -> None:
         value *= unit_of(name in ANGLES)[1]
         if name == self._view.variable:
-            self._send(MoveJoint(self._view.joint, value))
+            self._later(self._mechanisms.move_joint, self._view.joint, value)
             return
         assert self._view.parameters is not None
         self._view = replace(self._view, parameters=replace(self._view.parameters, **{name: value}))
@@ -174,7 +178,8 @@ class LinkPanel:
             limits = start + size * float(self._lower.value), start + size * float(self._upper.value)
         kind = None if view.parameters is None else 1 if view.prismatic else 2
         parameters = view.parameters if view.parameters is not None else KleinfingerKhalil()
-        self._send(ChangeLink(LinkChange(view.link, kind, parameters, limits, bool(self._locked.value))))
+        change = LinkChange(view.link, kind, parameters, limits, bool(self._locked.value))
+        self._later(self._mechanisms.change_link, change)
 
     # ---- what is shown ----
 

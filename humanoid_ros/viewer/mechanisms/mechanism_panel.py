@@ -7,37 +7,21 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import viser
 
 from humanoid_kinematics.live.live_mechanism import PROFILES
+from humanoid_ros.viewer.later import Later
 from humanoid_ros.viewer.mechanisms.coupled_number import CoupledNumber
 from humanoid_ros.viewer.mechanisms.link_panel import LinkPanel, LinkView, unit_of
 from humanoid_ros.viewer.mechanisms.mechanism_drawing import PARTS
 from humanoid_ros.viewer.panels.line_chart import add_line_chart
 from humanoid_ros.viewer.panels.message import show_message
-from humanoid_ros.viewer.panels.request import (
-    ChooseMechanism,
-    ChooseSolver,
-    CloseLink,
-    DriveTool,
-    HoldLoop,
-    LoadMechanism,
-    MechanismRequest,
-    MoveBase,
-    MoveJoint,
-    OpenLink,
-    PlaySounds,
-    PlotOfMechanism,
-    ReadChannels,
-    RecordMotion,
-    ReplayMotion,
-    SetToolMode,
-    ShowOfMechanism,
-    ShowStereo,
-    StepTool,
-)
+
+if TYPE_CHECKING:
+    from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
 
 FOLLOWS, POSITION, POSE = "follows", "position", "pose"
 MODES = (FOLLOWS, POSITION, POSE)
@@ -96,11 +80,10 @@ class JointView:
 
 
 class MechanismPanel:
-    """Folder of the panel. What a person asks for goes to `send` as a `MechanismRequest`.
+    """Folder of the panel.
 
     Args:
         gui: GUI of the page.
-        send: takes each request; called from viser's threads.
         files: mechanisms that are offered by name.
 
     Attributes:
@@ -108,8 +91,8 @@ class MechanismPanel:
         said: what it told last.
     """
 
-    def __init__(self, gui: viser.GuiApi, send: Callable[[MechanismRequest], None], files: Sequence[str]) -> None:
-        self._gui, self._send, self.files = gui, send, tuple(files)
+    def __init__(self, gui: viser.GuiApi, files: Sequence[str]) -> None:
+        self._gui, self.files = gui, tuple(files)
         self._recording = self._replaying = False
         self.said = ""
         self._joints: dict[str, CoupledNumber] = {}
@@ -138,10 +121,9 @@ class MechanismPanel:
                 self._steps = [gui.add_button_group(axis, STEPS) for axis in AXES]
                 with gui.add_folder("Drive while held", expand_by_default=False):
                     self._speed = gui.add_slider("Speed", 1.0, 200.0, 1.0, DRIVE_SPEED, hint="[mm/s, °/s]")
-                    for axis, name in enumerate(AXES):
+                    for name in AXES:
                         for sign in ("−", "+"):
                             button = gui.add_button(f"{sign} {name}", color="gray")
-                            button.on_hold(partial(self._send_drive, axis, -1.0 if sign == "−" else 1.0), HELD_RATE)
                             self._held.append(button)
             self._link_folder = gui.add_folder("Links", expand_by_default=False)
             with self._link_folder:
@@ -164,63 +146,63 @@ class MechanismPanel:
                 self._overwrite = gui.add_checkbox("Overwrite", False, hint="Replace a recording that is there")
                 self._record = gui.add_button("Record", icon=viser.Icon.PLAYER_RECORD, color="red")
                 self._replay = gui.add_button("Replay", icon=viser.Icon.PLAYER_PLAY, color="gray")
-        self._load.on_click(lambda _: self._send_load())
-        self._name.on_update(lambda event: self._by_person(event, ChooseMechanism(event.target.value)))
+
+    def connect(self, mechanisms: MechanismStudio, later: Later) -> None:
+        """Let what a person does be done later."""
+        self._mechanisms, self._later = mechanisms, later
+        do = mechanisms
+        self._load.on_click(lambda _: self._load_file())
+        self._name.on_update(lambda event: self._by_person(event, do.choose, event.target.value))
         for axis, steps in enumerate(self._steps):
-            steps.on_click(partial(self._send_step, axis))
-        self._open.on_click(lambda _: send(OpenLink(self._link.value)))
+            steps.on_click(partial(self._step_tool, axis))
+        for index, button in enumerate(self._held):
+            button.on_hold(partial(self._drive_tool, index // 2, 1.0 if index % 2 else -1.0), HELD_RATE)
+        self._open.on_click(lambda _: later(do.open_link, self._link.value))
         for part, box in self._boxes.items():
-            box.on_update(partial(self._send_shown, part))
-        self._channels.on_update(lambda event: send(ReadChannels(event.target.value.strip())))
-        self._stereo.on_update(lambda event: self._by_person(event, ShowStereo(bool(event.target.value))))
-        self._sounds.on_update(lambda event: self._by_person(event, PlaySounds(bool(event.target.value))))
-        self._plot.on_update(lambda event: send(PlotOfMechanism(event.target.value)))
-        self._solver.on_update(lambda event: send(ChooseSolver(event.target.value)))
-        self._record.on_click(lambda _: self._send_recording())
-        self._replay.on_click(lambda _: send(ReplayMotion(not self._replaying, self._csv.value)))
+            box.on_update(partial(lambda part, event: later(do.show, part, bool(event.target.value)), part))
+        self._channels.on_update(lambda event: later(do.read_channels, event.target.value.strip()))
+        self._stereo.on_update(lambda event: self._by_person(event, do.show_stereo, bool(event.target.value)))
+        self._sounds.on_update(lambda event: self._by_person(event, do.play_sounds, bool(event.target.value)))
+        self._plot.on_update(lambda event: later(do.plot, event.target.value))
+        self._solver.on_update(lambda event: later(do.choose_solver, event.target.value))
+        self._record.on_click(
+            lambda _: later(do.record, not self._recording, self._csv.value, bool(self._overwrite.value))
+        )
+        self._replay.on_click(lambda _: later(do.replay, not self._replaying, self._csv.value))
 
-    def _by_person(self, event: viser.GuiEvent, request: MechanismRequest) -> None:
+    def _by_person(self, event: viser.GuiEvent, method: Callable[..., None], *arguments: Any) -> None:
         if event.client_id is not None:
-            self._send(request)
+            self._later(method, *arguments)
 
-    def _send_load(self) -> None:
+    def _choose(self, method: Callable[..., None], name: str, event: viser.GuiEvent) -> None:
+        self._by_person(event, method, name, event.target.value)
+
+    def _load_file(self) -> None:
         path = self._path.value.strip() or self._file.value
         if path == OTHER:
             self.say("Choose a file, or give a path.", False)
         else:
-            self._send(LoadMechanism(path))
+            self._later(self._mechanisms.load, path)
 
-    def _send_recording(self) -> None:
-        self._send(RecordMotion(not self._recording, self._csv.value, self._overwrite.value))
-
-    def _send_shown(self, part: str, event: viser.GuiEvent) -> None:
-        self._send(ShowOfMechanism(part, bool(event.target.value)))
-
-    def _send_mode(self, tool: str, event: viser.GuiEvent) -> None:
-        self._by_person(event, SetToolMode(tool, event.target.value))
-
-    def _send_loop(self, loop: str, event: viser.GuiEvent) -> None:
-        self._by_person(event, HoldLoop(loop, bool(event.target.value)))
-
-    def _send_step(self, axis: int, event: viser.GuiEvent) -> None:
+    def _step_tool(self, axis: int, event: viser.GuiEvent) -> None:
         steps = float(event.target.value.replace("−", "-")) * float(self._scale.value)
         motion = [0.0] * 6
         motion[axis] = steps * unit_of(axis > 2)[1]
-        self._send(StepTool(self._tool.value, tuple(motion), self._frame.value, event.client_id))
+        self._later(self._mechanisms.step, self._tool.value, tuple(motion), self._frame.value, event.client_id)
 
-    def _send_drive(self, axis: int, sign: float, event: viser.GuiEvent) -> None:
+    def _drive_tool(self, axis: int, sign: float, event: viser.GuiEvent) -> None:
         velocity = [0.0] * 6
         velocity[axis] = sign * float(self._speed.value) * unit_of(axis > 2)[1]
-        self._send(DriveTool(self._tool.value, tuple(velocity), self._frame.value, event.client_id))
+        self._later(self._mechanisms.drive, self._tool.value, tuple(velocity), self._frame.value, event.client_id)
 
     def _base_number(self, axis: int, name: str) -> CoupledNumber:
         unit, _ = unit_of(axis > 2)
         reach = BASE_TURN if axis > 2 else BASE_REACH
-        return CoupledNumber(self._gui, f"base {name} [{unit}]", (-reach, reach), 0.0, lambda _: self._send_base())
+        return CoupledNumber(self._gui, f"base {name} [{unit}]", (-reach, reach), 0.0, lambda _: self._move_base())
 
-    def _send_base(self) -> None:
+    def _move_base(self) -> None:
         pose = [number.value * unit_of(axis > 2)[1] for axis, number in enumerate(self._base)]
-        self._send(MoveBase(tuple(pose)))
+        self._later(self._mechanisms.move_base, tuple(pose))
 
     # ---- what there is ----
 
@@ -249,7 +231,7 @@ class MechanismPanel:
             self._tools = []
             for tool in tools:
                 mode = self._gui.add_dropdown(tool, MODES, hint="How it is moved")
-                mode.on_update(partial(self._send_mode, tool))
+                mode.on_update(partial(self._choose, self._mechanisms.set_mode, tool))
                 self._tools.append(mode)
         movable = (*tools, *(link for link in links if link not in tools))
         self._tool.options, self._link.options = movable or NOTHING, tuple(links) or NOTHING
@@ -258,7 +240,7 @@ class MechanismPanel:
         with self._loop_folder:
             self._loops = {loop: self._gui.add_checkbox(loop, True, hint="Held closed") for loop in loops}
         for loop, box in self._loops.items():
-            box.on_update(partial(self._send_loop, loop))
+            box.on_update(partial(self._choose, self._mechanisms.hold_loop, loop))
         self._loop_folder.visible = bool(loops)
 
     def set_joints(self, joints: Sequence[JointView]) -> None:
@@ -278,7 +260,7 @@ class MechanismPanel:
         bounds = joint.limits[0] / size, joint.limits[1] / size
         return CoupledNumber(
             self._gui, f"{joint.name.replace('_', ' ')} [{unit}]", bounds, joint.position / size,
-            lambda value: self._send(MoveJoint(joint.name, value * size)),
+            lambda value: self._later(self._mechanisms.move_joint, joint.name, value * size),
         )  # fmt: skip
 
     # ---- how it is ----
@@ -305,8 +287,7 @@ class MechanismPanel:
         if view.link in self._links:
             return
         with self._link_folder:
-            close = partial(self._send, CloseLink(view.link))
-            self._links[view.link] = LinkPanel(self._gui, view, self._send, close)
+            self._links[view.link] = LinkPanel(self._gui, view, self._mechanisms, self._later)
 
     def close_link(self, link: str) -> None:
         """Close the panel of a link."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import time as clock
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -40,6 +40,7 @@ from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.drawable import drawable
 from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
 from humanoid_ros.viewer.inbox import Inbox
+from humanoid_ros.viewer.later import Later
 from humanoid_ros.viewer.mechanisms.event_sounds import EventSounds
 from humanoid_ros.viewer.mechanisms.mechanism_calls import (
     KINEMATICS,
@@ -53,7 +54,7 @@ from humanoid_ros.viewer.mechanisms.phantom import Phantom
 from humanoid_ros.viewer.mechanisms.shown_mechanism import ShownMechanism
 from humanoid_ros.viewer.mechanisms.tool_handle import ToolHandle
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panels import request as wish
+from humanoid_ros.viewer.panels.message import tells
 from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
 
 PATH = "/mechanisms"
@@ -110,7 +111,7 @@ class MechanismStudio:
         page: that is drawn on.
         panel: of mechanisms.
         robots: on the page; the mechanism's bodies are one of them.
-        send: takes what a person does in the scene; called from viser's threads.
+        later: lets what a person does be done in the executor.
 
     Attributes:
         below_ground: whether the mechanism reaches below height 0.
@@ -122,9 +123,9 @@ class MechanismStudio:
         page: Page,
         panel: MechanismPanel,
         robots: ShownRobots,
-        send: Callable[[wish.MechanismRequest], None],
+        later: Later,
     ) -> None:
-        self._node, self._page, self._panel, self._robots, self._send = node, page, panel, robots, send
+        self._node, self._page, self._panel, self._robots, self._later = node, page, panel, robots, later
         self._calls = MechanismCalls(node, panel.say)
         self.below_ground = False
         self._replay = AskedGoal(
@@ -157,6 +158,7 @@ class MechanismStudio:
         self._browser: int | None = None
         self._group = NO_PLOT
         self._shown_at = self._plotted_at = self._drawn_at = -np.inf
+        panel.connect(self, later)
 
     @property
     def shows(self) -> bool:
@@ -175,67 +177,84 @@ class MechanismStudio:
 
     # ---- what a person asks for ----
 
-    def answer(self, request: wish.MechanismRequest) -> None:
-        """Do what a person asks for."""
-        try:
-            self._do(request)
-        except HumanoidError as error:
-            self._panel.say(str(error), False)
+    @tells
+    def load(self, path: str) -> None:
+        """Put the mechanisms of a file in the place of those that are there; given by name or path."""
+        self._path = ",".join(check_requested(part, "path") for part in path.split(","))
+        self._panel.say(f"Loading {path}.")
+        asked = self._calls.load(path, self._on_loaded)
+        self._asked_at = clock.monotonic() if asked else np.inf
 
-    def _do(self, request: wish.MechanismRequest) -> None:
-        if isinstance(request, wish.LoadMechanism):
-            self._path = ",".join(check_requested(part, "path") for part in request.path.split(","))
-            self._panel.say(f"Loading {request.path}.")
-            asked = self._calls.load(request.path, self._on_loaded)
-            self._asked_at = clock.monotonic() if asked else np.inf
-        elif isinstance(request, wish.ChooseMechanism):
-            self._choose(request.name)
-        elif isinstance(request, wish.MoveJoint):
-            self._commanded_at = clock.monotonic()
-            self._calls.command(self._name, joint=request.joint, position=request.position)
-        elif isinstance(request, wish.DragPart):
-            self._drag_part(request)
-        elif isinstance(request, wish.SetToolMode):
-            self._set_mode(request.tool, request.mode)
-        elif isinstance(request, wish.StepTool):
-            self._step(request)
-        elif isinstance(request, wish.DriveTool):
-            self._drive(request)
-        elif isinstance(request, wish.MoveBase):
-            turn = pin.rpy.rpyToMatrix(*request.pose[3:])
-            self._calls.move_base(self._name, pin.SE3(turn, np.array(request.pose[:3])))
-        elif isinstance(request, wish.ShowStereo):
-            self._page.stereo = request.shown
-        elif isinstance(request, wish.PlaySounds):
-            self._sounds.heard = request.heard
-        elif isinstance(request, wish.OpenLink):
-            if request.link in self._mechanism.links:
-                self._panel.open_link(self._mechanism.link_view(request.link))
-        elif isinstance(request, wish.CloseLink):
-            self._panel.close_link(request.link)
-        elif isinstance(request, wish.ChangeLink):
-            self._changes[request.change.link] = request.change
-        elif isinstance(request, wish.HoldLoop):
-            self._hold_loop(request)
-        elif isinstance(request, wish.ShowOfMechanism):
-            self._mechanism.show(request.part, request.visible)
-        elif isinstance(request, wish.PlotOfMechanism):
-            self._group = request.group
-            self._mechanism.plotted = request.group != NO_PLOT
-            self._panel.plot(np.zeros(0), {})
-        elif isinstance(request, wish.ReadChannels):
-            path = check_requested(request.path, "channels")
-            self._mechanism.show_channels(read_channels(path) if path else None)
-        elif isinstance(request, wish.ChooseSolver):
-            self._calls.switch(lambda _: None, profile=request.profile)
-        elif isinstance(request, wish.RecordMotion):
-            self._record(request)
-        elif request.replaying:
-            path = check_requested(_absolute(request.path), "recording")
-            self._replay.ask(action.ReplayMotion.Goal(mechanism=self._name, path=path))
-            self._panel.replaying = True
-        else:
+    @tells
+    def choose(self, name: str) -> None:
+        """Let the panel be about one of the mechanisms of the file."""
+        self._choose(name)
+
+    @tells
+    def move_joint(self, joint: str, position: float) -> None:
+        """Bring a joint of the mechanism to a position [rad or m]: direct operation."""
+        self._commanded_at = clock.monotonic()
+        self._calls.command(self._name, joint=joint, position=position)
+
+    @tells
+    def move_base(self, pose: Sequence[float]) -> None:
+        """Bring the base of the mechanism elsewhere: (6,) position [m] and roll, pitch, yaw [rad] in the world."""
+        self._calls.move_base(self._name, pin.SE3(pin.rpy.rpyToMatrix(*pose[3:]), np.array(pose[:3])))
+
+    def show_stereo(self, shown: bool) -> None:
+        """Let a second browser show what the right eye sees of the first one's view, or end that."""
+        self._page.stereo = shown
+
+    def play_sounds(self, heard: bool) -> None:
+        """Let browsers hear limits, loops and obstacles that come into the way, or end that."""
+        self._sounds.heard = heard
+
+    @tells
+    def open_link(self, link: str) -> None:
+        """Open the panel of a link."""
+        if link in self._mechanism.links:
+            self._panel.open_link(self._mechanism.link_view(link))
+
+    def close_link(self, link: str) -> None:
+        """Close the panel of a link."""
+        self._panel.close_link(link)
+
+    def change_link(self, change: LinkChange) -> None:
+        """Change a link of the mechanism while it moves: geometry, type of joint, limits, lock."""
+        self._changes[change.link] = change
+
+    @tells
+    def show(self, part: str, visible: bool) -> None:
+        """Show or hide axes, loops, tools or a preset of marks, one of `mechanism_panel.SHOWN`."""
+        self._mechanism.show(part, visible)
+
+    @tells
+    def plot(self, group: str) -> None:
+        """Plot a group of values over time, one of `mechanism_panel.PLOTS`."""
+        self._group = group
+        self._mechanism.plotted = group != NO_PLOT
+        self._panel.plot(np.zeros(0), {})
+
+    @tells
+    def read_channels(self, path: str) -> None:
+        """Show values of the mechanism as a YAML file says; an empty path ends that."""
+        path = check_requested(path, "channels")
+        self._mechanism.show_channels(read_channels(path) if path else None)
+
+    @tells
+    def choose_solver(self, profile: str) -> None:
+        """Move the mechanism by a solver, one of its profiles."""
+        self._calls.switch(lambda _: None, profile=profile)
+
+    @tells
+    def replay(self, replaying: bool, path: str) -> None:
+        """Replay a recorded motion of the mechanism, or stop that."""
+        if not replaying:
             self._replay.cancel()
+            return
+        recording = check_requested(_absolute(path), "recording")
+        self._replay.ask(action.ReplayMotion.Goal(mechanism=self._name, path=recording))
+        self._panel.replaying = True
 
     # ---- loading ----
 
@@ -304,7 +323,7 @@ class MechanismStudio:
 
     def _choose(self, name: str) -> None:
         for tool in [*self._handles]:
-            self._set_mode(tool, FOLLOWS)
+            self.set_mode(tool, FOLLOWS)
         self._name, self._drag, self._bodies, self._framed = name, None, None, None
         # What is in the way now, and what is to be changed, is another one's.
         self._in_the_way, self._commanded_at, self._changes = (), -np.inf, {}
@@ -340,24 +359,38 @@ class MechanismStudio:
 
     # ---- motion ----
 
-    def _drag_part(self, request: wish.DragPart) -> None:
-        if request.part not in self._mechanism.solver.mechanism.robot.description.links:
-            return  # of a mechanism that was there before
-        if request.phase == "end":
-            self._drag = None
-            if request.part not in self._handles:
-                self._calls.command(self._name, [target(request.part, None)])
-            return
-        to, eye = np.array(request.to), np.array(request.eye)
-        if self._drag is None or self._drag.part != request.part or request.phase == "start":
-            robot = self._robots.get(self._name)
-            if robot is None or request.part not in robot.placements:
-                return  # it is being drawn anew
-            hold = np.array(request.hold)
-            self._drag = _Drag(request.part, robot.placements[request.part].actInv(hold), hold, to, eye)
-        self._drag.to, self._drag.eye = to, eye
+    @tells
+    def drag(
+        self, part: str, hold: Sequence[float], to: Sequence[float], eye: Sequence[float], phase: str
+    ) -> None:
+        """Bring the point at which a person holds a part under the pointer.
 
-    def _set_mode(self, tool: str, mode: str) -> None:
+        Args:
+            part: link of the mechanism.
+            hold: (3,) where the point is held, world frame [m].
+            to: (3,) where the pointer is [m].
+            eye: (3,) where it is seen from [m].
+            phase: ``start``, ``update`` or ``end``.
+        """
+        if part not in self._mechanism.solver.mechanism.robot.description.links:
+            return  # of a mechanism that was there before
+        if phase == "end":
+            self._drag = None
+            if part not in self._handles:
+                self._calls.command(self._name, [target(part, None)])
+            return
+        pointer, seen = np.array(to), np.array(eye)
+        if self._drag is None or self._drag.part != part or phase == "start":
+            robot = self._robots.get(self._name)
+            if robot is None or part not in robot.placements:
+                return  # it is being drawn anew
+            held = np.array(hold)
+            self._drag = _Drag(part, robot.placements[part].actInv(held), held, pointer, seen)
+        self._drag.to, self._drag.eye = pointer, seen
+
+    @tells
+    def set_mode(self, tool: str, mode: str) -> None:
+        """Let a tool follow the joints, or a handle by its position or pose: one of `mechanism_panel.MODES`."""
         old = self._handles.pop(tool, None)
         if old is not None:
             old[0].remove()
@@ -375,30 +408,41 @@ class MechanismStudio:
             handle.remove()
         self._handles.clear()
 
-    def _step(self, request: wish.StepTool) -> None:
+    @tells
+    def step(self, tool: str, motion: tuple[float, ...], axes: str, browser: int | None) -> None:
+        """Move a tool by a step along an axis or about it.
+
+        Args:
+            tool: name.
+            motion: (6,) translation [m] and rotation vector [rad].
+            axes: of the motion: ``world``, ``tool`` or ``view``.
+            browser: whose view it is; None for the first.
+        """
         shown = self._mechanism
-        frame: str | pin.SE3 = "centred" if request.frame == "world" else request.frame
+        frame: str | pin.SE3 = "centred" if axes == "world" else axes
         if frame == "view":
-            frame = self._view(request.browser)
-        motion = ToolMotion(request.tool, request.motion[:3], request.motion[3:], frame)
-        handle = self._handles.get(request.tool)
-        start = shown.solver.placement(request.tool) if handle is None else handle[0].placement
-        goal = motion.goal_from(start)
+            frame = self._view(browser)
+        handle = self._handles.get(tool)
+        start = shown.solver.placement(tool) if handle is None else handle[0].placement
+        goal = ToolMotion(tool, motion[:3], motion[3:], frame).goal_from(start)
         if handle is not None:
             handle[0].put(goal.goal)
-            self._handles[request.tool] = handle[0], handle[1], -1
+            self._handles[tool] = handle[0], handle[1], -1
         else:
-            self._calls.command(self._name, [target(request.tool, goal.goal)])
+            self._calls.command(self._name, [target(tool, goal.goal)])
         self._commanded_at = clock.monotonic()
 
-    def _drive(self, request: wish.DriveTool) -> None:
-        """Move a tool at a velocity until the button is let go of; with a handle, the handle."""
-        if request.tool in self._handles:
-            motion = tuple(speed / HELD_RATE for speed in request.velocity)
-            self._step(wish.StepTool(request.tool, motion, request.frame, request.browser))
+    @tells
+    def drive(self, tool: str, velocity: tuple[float, ...], axes: str, browser: int | None) -> None:
+        """Move a tool at a velocity (6,) [m/s], [rad/s] until the button is let go of; with a handle, the handle.
+
+        Axes and browser are as of :meth:`step`.
+        """
+        if tool in self._handles:
+            self.step(tool, tuple(speed / HELD_RATE for speed in velocity), axes, browser)
             return
-        axes = {"world": np.eye(3), "tool": None, "view": self._view(request.browser).rotation}[request.frame]
-        self._calls.command(self._name, [drive_target(request.tool, request.velocity, axes)])
+        turn = {"world": np.eye(3), "tool": None, "view": self._view(browser).rotation}[axes]
+        self._calls.command(self._name, [drive_target(tool, velocity, turn)])
         self._commanded_at = clock.monotonic()
 
     def _view(self, browser: int | None = None) -> pin.SE3:
@@ -420,18 +464,20 @@ class MechanismStudio:
                 fill_pose(message.pose, view)
                 self._camera.publish(message)
 
-    def _hold_loop(self, request: wish.HoldLoop) -> None:
+    @tells
+    def hold_loop(self, loop: str, held: bool) -> None:
+        """Hold a loop of the mechanism closed, or let go of it."""
         shown = self._mechanism
-        wanted = shown.open_loops - {request.loop} if request.held else shown.open_loops | {request.loop}
+        wanted = shown.open_loops - {loop} if held else shown.open_loops | {loop}
         several = len(self._all) > 1
-        names = [f"{self._name}/{loop}" if several else loop for loop in sorted(wanted)]
+        names = [f"{self._name}/{one}" if several else one for one in sorted(wanted)]
         for name, other in self._all.items():
             if other is not shown:
-                names += [f"{name}/{loop}" for loop in sorted(other.open_loops)]
+                names += [f"{name}/{one}" for one in sorted(other.open_loops)]
 
         def on_answer(taken: bool) -> None:
             if taken:
-                self._panel.say(f"{request.loop} is {'held' if request.held else 'let go of'}.", True)
+                self._panel.say(f"{loop} is {'held' if held else 'let go of'}.", True)
 
         self._calls.switch(on_answer, open_loops=[*names])
 
@@ -502,7 +548,7 @@ class MechanismStudio:
         """Let a person drag and click at bodies that are new on the page."""
         robot.balance.visible = False
         robot.drawing.on_drag(self._on_drag)
-        robot.drawing.on_click(lambda link: self._send(wish.OpenLink(link)))
+        robot.drawing.on_click(lambda link: self._later(self.open_link, link))
 
     def _frame(self, robot: ShownRobot) -> None:
         """Look at the whole mechanism once its bodies are placed, and again when an edit has changed its size.
@@ -528,7 +574,7 @@ class MechanismStudio:
 
     def _on_drag(self, link: str, event: viser.SceneNodeDragEvent) -> None:
         x, y, z = (float(value) for value in event.client.camera.position)
-        self._send(wish.DragPart(link, event.start_position, event.end_position, (x, y, z), event.phase))
+        self._later(self.drag, link, event.start_position, event.end_position, (x, y, z), event.phase)
 
     def _command(self, now: float) -> None:
         targets = []
@@ -546,17 +592,23 @@ class MechanismStudio:
 
     # ---- recording ----
 
-    def _record(self, request: wish.RecordMotion) -> None:
-        path = ""
-        if request.recording:
-            path = check_written(_absolute(request.path), "recording", overwrite=request.overwrite)
+    @tells
+    def record(self, recording: bool, path: str, overwrite: bool) -> None:
+        """Begin to record the mechanism's motion into a file, CSV or MCAP, or end that.
+
+        Args:
+            recording: whether to begin.
+            path: of the file.
+            overwrite: whether one that is there is replaced.
+        """
+        file = check_written(_absolute(path), "recording", overwrite=overwrite) if recording else ""
 
         def on_answer(taken: bool) -> None:
             if taken:
-                self._panel.recording = request.recording
-                self._panel.say(f"Recorded to {path}." if path else "The recording is written.", True)
+                self._panel.recording = recording
+                self._panel.say(f"Recorded to {file}." if file else "The recording is written.", True)
 
-        self._calls.switch(on_answer, overwrite=request.recording and request.overwrite, record=path)
+        self._calls.switch(on_answer, overwrite=recording and overwrite, record=file)
 
     def _on_replay(self, feedback: action.ReplayMotion.Feedback) -> None:
         self._panel.say(f"{feedback.time:.1f} of {feedback.duration:.1f} s")

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import functools
 import html
+from collections.abc import Callable
+from typing import Any
 
 import viser
 
+from humanoid_model.errors import HumanoidError
 from humanoid_ros.viewer.panels.status_text import GREEN, RED
 
 GREY = "#667"
@@ -27,3 +31,16 @@ def show_message(place: viser.GuiHtmlHandle, message: str, good: bool | None = N
         place.content = content
     if place.visible != bool(content):
         place.visible = bool(content)
+
+
+def tells(method: Callable[..., None]) -> Callable[..., None]:
+    """Let a method of a feature tell on its panel why it couldn't be done."""
+
+    @functools.wraps(method)
+    def told(self: Any, *arguments: Any) -> None:
+        try:
+            method(self, *arguments)
+        except HumanoidError as error:
+            self._panel.say(str(error), False)
+
+    return told

@@ -9,23 +9,15 @@ from functools import partial
 import numpy as np
 import viser
 
-from humanoid_ros.viewer.gait_panel import GaitPanel
+from humanoid_ros.viewer.gait_studio import GaitPanel
+from humanoid_ros.viewer.handles.posture_editor import PosturePanel
+from humanoid_ros.viewer.later import Later
 from humanoid_ros.viewer.mechanisms.mechanism_panel import MechanismPanel
 from humanoid_ros.viewer.panels.force_plot import ForcePlot
 from humanoid_ros.viewer.panels.message import show_message
-from humanoid_ros.viewer.panels.posture_panel import PosturePanel
-from humanoid_ros.viewer.panels.request import (
-    LoadScene,
-    Pause,
-    PickLink,
-    Push,
-    Request,
-    Reset,
-    Show,
-    Step,
-)
 from humanoid_ros.viewer.panels.status_text import SimulationView, status_html
-from humanoid_ros.viewer.plans.plan_panel import PlanPanel
+from humanoid_ros.viewer.plans.plan_studio import PlanPanel
+from humanoid_ros.viewer.simulator_calls import SimulatorCalls
 
 NO_LINK = "no link"
 SHOWN = {
@@ -43,11 +35,10 @@ FOLLOW = "follow"
 
 
 class Panel:
-    """Panel beside the scene. What a person asks for goes to `send` as a `Request`.
+    """Panel beside the scene.
 
     Args:
         gui: GUI of the page.
-        send: Takes each request; called from viser's threads.
         scenes: Scenes to choose from.
         mechanisms: Mechanisms to choose from.
         window: Length of the force plot [s].
@@ -56,12 +47,10 @@ class Panel:
     def __init__(
         self,
         gui: viser.GuiApi,
-        send: Callable[[Request], None],
         scenes: Sequence[str],
         mechanisms: Sequence[str],
         window: float,
     ) -> None:
-        self._send = send
         self._paused = False
         self._html = gui.add_html(status_html(None, 0.0, None))
         self._message = gui.add_html("", visible=False)
@@ -84,10 +73,10 @@ class Panel:
         with self._pulling:
             self._pull_link = gui.add_dropdown("Link", (NO_LINK,))
             gui.add_markdown("Drag the arrows on the link: a spring pulls it.")
-        self.posture = PosturePanel(gui, send)
-        self.gait = GaitPanel(gui, send)
-        self.plan = PlanPanel(gui, send)
-        self.mechanism = MechanismPanel(gui, send, mechanisms)
+        self.posture = PosturePanel(gui)
+        self.gait = GaitPanel(gui)
+        self.plan = PlanPanel(gui)
+        self.mechanism = MechanismPanel(gui, mechanisms)
         with gui.add_folder("Show", expand_by_default=False):
             self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
             self._boxes[FOLLOW] = gui.add_checkbox("Camera follows robot", False)
@@ -96,30 +85,38 @@ class Panel:
             self._scene = gui.add_dropdown("Name", tuple(scenes) or ("stand",))
             self._load = gui.add_button("Load", icon=viser.Icon.FOLDER_OPEN, color="gray")
 
-        self._pause.on_click(lambda _: send(Pause(not self._paused)))
-        self._step.on_click(lambda event: send(Step(int(event.target.value))))
-        self._reset.on_click(lambda _: send(Reset()))
-        self._push.on_click(lambda _: self._send_push())
-        self._pull_link.on_update(lambda _: self._send_link())
-        self._load.on_click(lambda _: send(LoadScene(self._scene.value)))
+    def connect(
+        self,
+        simulator: SimulatorCalls,
+        pick: Callable[[str], None],
+        show: Callable[[str, bool], None],
+        later: Later,
+    ) -> None:
+        """Let what a person does be done later.
+
+        Args:
+            simulator: is paused, pushed, ...
+            pick: puts the pulling handle on a link; an empty name takes it away.
+            show: shows or hides a part of SHOWN; of FOLLOW, lets the camera go with the robot.
+            later: lets it be done in the executor.
+        """
+
+        def push(_: viser.GuiEvent) -> None:
+            if self._push_body.value == NO_LINK:
+                self.say("There is no body to push yet.")
+                return
+            angle, force = np.deg2rad(self._direction.value), float(self._force.value)
+            along = float(force * np.cos(angle)), float(force * np.sin(angle)), 0.0
+            later(simulator.push, self._push_body.value, along, float(self._duration.value))
+
+        self._pause.on_click(lambda _: later(simulator.pause, not self._paused))
+        self._step.on_click(lambda event: later(simulator.step, int(event.target.value)))
+        self._reset.on_click(lambda _: later(simulator.reset))
+        self._push.on_click(push)
+        self._pull_link.on_update(lambda event: later(pick, event.target.value.replace(NO_LINK, "")))
+        self._load.on_click(lambda _: later(simulator.load_scene, self._scene.value))
         for part, box in self._boxes.items():
-            box.on_update(partial(self._send_show, part))
-
-    def _send_show(self, part: str, event: viser.GuiEvent) -> None:
-        self._send(Show(part, bool(event.target.value)))
-
-    def _send_push(self) -> None:
-        if self._push_body.value == NO_LINK:
-            self.say("There is no body to push yet.")
-            return
-        angle = np.deg2rad(self._direction.value)
-        force = self._force.value * np.array([np.cos(angle), np.sin(angle), 0.0])
-        x, y, z = force.tolist()
-        self._send(Push(self._push_body.value, (x, y, z), float(self._duration.value)))
-
-    def _send_link(self) -> None:
-        link = self._pull_link.value
-        self._send(PickLink("" if link == NO_LINK else link))
+            box.on_update(partial(lambda part, event: later(show, part, bool(event.target.value)), part))
 
     def set_bodies(self, bodies: Sequence[str], preferred: str | None) -> None:
         """Offer these bodies for pushing and pulling; `preferred` is chosen for the push."""

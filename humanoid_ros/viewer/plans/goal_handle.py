@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import viser
-
-from humanoid_ros.viewer.panels.request import PlaceGoal
 
 COLOUR = (225, 60, 50)
 RADIUS = 0.03
@@ -20,16 +18,16 @@ class GoalHandle:
 
     Args:
         scene: Scene of the page.
-        send: Takes what a person clicks at; called from viser's threads.
+        place: Takes eye (x, y, z) [m] and direction of a click; called from viser's threads.
     """
 
-    def __init__(self, scene: viser.SceneApi, send: Callable[[PlaceGoal], None]) -> None:
+    def __init__(self, scene: viser.SceneApi, place: Callable[[Sequence[float], Sequence[float]], None]) -> None:
         self._handle = scene.add_transform_controls(
             "/plan_goal", scale=0.25, disable_rotations=True, depth_test=False, visible=False
         )
         scene.add_icosphere("/plan_goal/ball", radius=RADIUS, color=COLOUR)
         self._scene = scene
-        self._send = send
+        self._place = place
         self._waits = False
 
     @property
@@ -57,4 +55,4 @@ class GoalHandle:
         self._handle.position = place
 
     def _on_click(self, event: viser.SceneClickEvent) -> None:
-        self._send(PlaceGoal(event.ray_origin, event.ray_direction))
+        self._place(event.ray_origin, event.ray_direction)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import viser
 from control_msgs.action import FollowJointTrajectory
 from humanoid_stack.action import ExecuteTrajectory, GenerateMotion
 from humanoid_stack.msg import ContactPlan, WholeBodyTrajectory
@@ -19,13 +20,71 @@ from humanoid_ros.node.sign_of_life import SignOfLife
 from humanoid_ros.node.watched_calls import WatchedCalls
 from humanoid_ros.viewer.asked_goal import AskedGoal
 from humanoid_ros.viewer.handles.present_robot import PresentRobot
+from humanoid_ros.viewer.later import Later
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panels import request as wish
-from humanoid_ros.viewer.plans.motion_panel import MotionPanel
+from humanoid_ros.viewer.panels.message import show_message, tells
 
 DEAD_MAN = 1.0
 """The bridge stops the robot when it has missed this node, or the browser whose person asked, for so long [s]."""
 CONTROLLER = "whole_body_controller/follow_joint_trajectory"
+
+
+class MotionPanel:
+    """Folder of the panel.
+
+    Args:
+        gui: GUI of the page.
+    """
+
+    def __init__(self, gui: viser.GuiApi) -> None:
+        self._folder = gui.add_folder("Motion", visible=False)
+        with self._folder:
+            self._clear = gui.add_checkbox("Move clear", True, hint="Of the robot itself and of the scene")
+            self._make = gui.add_button("Make motion", icon=viser.Icon.RUN, hint="Along the plan that is shown")
+            self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY, hint="The simulated robot, from its start")
+            self._begin = gui.add_button("Put at start", icon=viser.Icon.PLAYER_SKIP_BACK, color="gray")
+            self._speed = gui.add_slider("Speed of the bridge", 0.1, 1.0, 0.05, 1.0, hint="Of the motion's own")
+            self._run = gui.add_button(
+                "Run through bridge",
+                icon=viser.Icon.ROBOT,
+                color="orange",
+                hint="Moves the robot; from its start alone",
+            )
+            self._cancel = gui.add_button("Cancel motion", icon=viser.Icon.X, color="red", visible=False)
+            self._result = gui.add_html("", visible=False)
+        self.set(offered=False, ready=False, working=False)
+
+    def connect(self, motions: MotionStudio, later: Later) -> None:
+        """Let what a person does be done later."""
+        self._make.on_click(lambda _: later(motions.make, bool(self._clear.value)))
+        self._play.on_click(lambda _: later(motions.begin, True))
+        self._begin.on_click(lambda _: later(motions.begin, False))
+        self._run.on_click(lambda event: later(motions.run, float(self._speed.value), event.client_id))
+        self._cancel.on_click(lambda _: later(motions.cancel))
+
+    def set(self, *, offered: bool, ready: bool, working: bool) -> None:
+        """Offer what can be done now.
+
+        Args:
+            offered: Whether there is a plan.
+            ready: Whether a motion was made of it.
+            working: Whether something is under way: then it can be cancelled, and nothing else be begun.
+        """
+        self._folder.visible = offered
+        for control in (self._play, self._begin, self._speed, self._run):
+            control.visible = ready
+        for button in (self._make, self._play, self._begin, self._run):
+            button.disabled = working
+        self._cancel.visible = working
+
+    def say(self, message: str, good: bool | None = None) -> None:
+        """Tell how far it is, or what came of it; nothing is shown when it is empty.
+
+        Args:
+            message: In words, one line each.
+            good: Whether it went well; None where that isn't known yet.
+        """
+        show_message(self._result, message, good)
 
 
 class MotionStudio:
@@ -36,9 +95,12 @@ class MotionStudio:
         page: whose browsers ask.
         panel: of motions.
         present: robot on the page.
+        later: lets what a person does be done in the executor.
     """
 
-    def __init__(self, node: Node, page: Page, panel: MotionPanel, present: PresentRobot) -> None:
+    def __init__(
+        self, node: Node, page: Page, panel: MotionPanel, present: PresentRobot, later: Later
+    ) -> None:
         self._node, self._page, self._panel, self._present = node, page, panel, present
         self._calls = WatchedCalls(node)
         self._state = node.create_client(SetState, "set_state")
@@ -55,6 +117,7 @@ class MotionStudio:
         self._motion: WholeBodyTrajectory | None = None
         self._length = 0.0
         self._placing = self._cancelled = False
+        panel.connect(self, later)
 
     def _asked(
         self, action: Any, name: str, server: str, news: Callable[[Any], str], end: Callable[[Any], tuple[str, bool]]
@@ -80,26 +143,45 @@ class MotionStudio:
         if not self.working:
             self._panel.say("")
 
-    def answer(self, request: wish.MotionRequest) -> None:
-        """Do what a person asks for."""
-        if isinstance(request, wish.CancelMotion):
-            self._cancelled = True
-            if self._current is not None:
-                self._current.cancel()
+    @tells
+    def make(self, collisions: bool) -> None:
+        """Make a motion of the plan, clear of the robot itself and of the scene or not."""
+        if not self._free():
             return
-        if self.working:
+        self._made_of = self._plan
+        self._ask(self._making, GenerateMotion.Goal(plan=self._plan, collisions=collisions))
+
+    @tells
+    def begin(self, play: bool) -> None:
+        """Put the simulated robot where the motion begins, at rest, and maybe let it play the motion."""
+        if self._free():
+            self._begin(self._wanted(), play)
+
+    @tells
+    def run(self, speed: float, browser: int | None) -> None:
+        """Let the bridge run the motion at a share of its speed as long as the browser of who asked is there."""
+        if not self._free():
             return
-        self._cancelled = False
-        try:
-            if isinstance(request, wish.MakeMotion):
-                self._made_of = self._plan
-                self._ask(self._making, GenerateMotion.Goal(plan=self._plan, collisions=request.collisions))
-            elif isinstance(request, wish.BeginMotion):
-                self._begin(self._wanted(), request.play)
-            else:
-                self._run(self._wanted(), request)
-        except HumanoidError as error:
-            self._panel.say(str(error), False)
+        goal = ExecuteTrajectory.Goal(trajectory=self._wanted(), speed_scale=speed, dead_man=duration(DEAD_MAN))
+        self._ask(self._running, goal)
+        server = self._page.server
+        self._alive.give(
+            lambda: self._running.goal_id,
+            lambda: self._running.working and browser in server.get_clients(),
+            DEAD_MAN,
+        )
+
+    def cancel(self) -> None:
+        """Give up making the motion, or stop the robot that plays it."""
+        self._cancelled = True
+        if self._current is not None:
+            self._current.cancel()
+
+    def _free(self) -> bool:
+        """Whether nothing is under way: then something else begins."""
+        free = not self.working
+        self._cancelled = self._cancelled and not free
+        return free
 
     def update(self) -> None:
         """End what was asked of a node that is gone."""
@@ -120,7 +202,6 @@ class MotionStudio:
         self._show()
 
     def _begin(self, motion: WholeBodyTrajectory, play: bool) -> None:
-        """Put the simulated robot where a motion begins, at rest, and maybe let it play the motion."""
         first = motion.joints.points[0]
         wanted = SetState.Request(
             name=self._present.prefix.rstrip("/"),
@@ -155,17 +236,6 @@ class MotionStudio:
                 FollowJointTrajectory, name, "simulator", self._on_follow, self._on_played
             )
         return self._playing[name]
-
-    def _run(self, motion: WholeBodyTrajectory, request: wish.RunMotion) -> None:
-        """Let the bridge run a motion as long as the browser of who asked for it is there."""
-        goal = ExecuteTrajectory.Goal(trajectory=motion, speed_scale=request.speed, dead_man=duration(DEAD_MAN))
-        self._ask(self._running, goal)
-        server = self._page.server
-        self._alive.give(
-            lambda: self._running.goal_id,
-            lambda: self._running.working and request.browser in server.get_clients(),
-            DEAD_MAN,
-        )
 
     # News and ends ----------------------------------------------------------------------------------------------------
 

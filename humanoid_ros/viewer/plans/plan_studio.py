@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
+import viser
 from humanoid_stack.action import PlanContacts
 from humanoid_stack.msg import (
     Contact,
@@ -35,13 +37,14 @@ from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureV
 from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
 from humanoid_ros.viewer.handles.present_robot import PresentRobot
 from humanoid_ros.viewer.handles.snapping import pointed_at, snap
+from humanoid_ros.viewer.later import Later
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panels import request as wish
+from humanoid_ros.viewer.panels.message import show_message, tells
 from humanoid_ros.viewer.plans.goal_handle import GoalHandle
-from humanoid_ros.viewer.plans.motion_studio import MotionStudio
+from humanoid_ros.viewer.plans.motion_studio import MotionPanel, MotionStudio
 from humanoid_ros.viewer.plans.plan_drawing import PlanDrawing
-from humanoid_ros.viewer.plans.plan_panel import CENTRE, PlanPanel
 
+CENTRE = "centre of mass"
 PATH = "/plan"
 AHEAD = 0.4
 """Where the goal is at first, ahead of the robot [m]."""
@@ -55,6 +58,92 @@ TREE_PERIOD = 0.3
 """Least time between two drawings of the tree [s]."""
 
 
+class PlanPanel:
+    """Folder of the panel.
+
+    Args:
+        gui: GUI of the page.
+
+    Attributes:
+        folder: All of it.
+        motion: Of the plan.
+    """
+
+    def __init__(self, gui: viser.GuiApi) -> None:
+        self._working = self._goal_shown = False
+        self.folder = gui.add_folder("Contact plan", expand_by_default=False)
+        with self.folder:
+            self._set_goal = gui.add_button("Set goal", icon=viser.Icon.FLAG, hint="Drag the ball, or Shift-click")
+            self._of = gui.add_dropdown("Goal of", (CENTRE,), visible=False)
+            self._hands = gui.add_checkbox("Hands may hold", False, visible=False)
+            self._collisions = gui.add_checkbox("Keep clear", True, visible=False, hint="Of itself and of the scene")
+            self._plan = gui.add_button("Plan contacts", icon=viser.Icon.ROUTE, visible=False)
+            self._cancel = gui.add_button("Cancel plan", icon=viser.Icon.X, color="red", visible=False)
+            self._result = gui.add_html("", visible=False)
+            self._shown = gui.add_checkbox("Show plan", True, visible=False)
+            self._tree = gui.add_checkbox("Search tree", True, visible=False)
+            self._step = gui.add_slider("Stance", 0, 1, 1, 0, visible=False)
+            self.motion = MotionPanel(gui)
+
+    def connect(self, plans: PlanStudio, later: Later) -> None:
+        """Let what a person does be done later."""
+        self._set_goal.on_click(lambda _: later(plans.set_goal, self._of.value, not self._goal_shown))
+        self._of.on_update(lambda _: later(plans.set_goal, self._of.value, True))
+        self._plan.on_click(lambda _: later(plans.plan, bool(self._hands.value), bool(self._collisions.value)))
+        self._cancel.on_click(lambda _: later(plans.cancel))
+        for control in (self._shown, self._tree, self._step):
+            control.on_update(lambda _: later(plans.show, *self.look))
+
+    @property
+    def look(self) -> tuple[bool, bool, int]:
+        """How the plan is shown: whether at all, whether with the tree of the search, and at which stance."""
+        return bool(self._shown.value), bool(self._tree.value), int(self._step.value)
+
+    @property
+    def goal_shown(self) -> bool:
+        """Whether a goal is being set: then a plan may be asked for."""
+        return self._goal_shown
+
+    @goal_shown.setter
+    def goal_shown(self, shown: bool) -> None:
+        self._goal_shown = shown
+        self._set_goal.label = "Hide goal" if shown else "Set goal"
+        for control in (self._of, self._hands, self._collisions, self._plan):
+            control.visible = shown
+
+    @property
+    def working(self) -> bool:
+        """Whether a plan is being sought: then it can be cancelled, and no other one asked for."""
+        return self._working
+
+    @working.setter
+    def working(self, working: bool) -> None:
+        self._working = working
+        self._plan.disabled = working
+        self._cancel.visible = working
+
+    def set_places(self, places: Sequence[str]) -> None:
+        """Offer the centre of mass and these places of the robot for the goal."""
+        if tuple(self._of.options) != (CENTRE, *places):
+            self._of.options = (CENTRE, *places)
+
+    def set_steps(self, count: int) -> None:
+        """Offer so many stances, one or more, and choose the last one."""
+        self._step.max = max(count - 1, 1)
+        self._step.value = count - 1  # type: ignore[misc]  # viser's setter is real
+        for control in (self._shown, self._tree, self._step):
+            control.visible = True
+
+    def say(self, message: str, good: bool | None = None) -> None:
+        """Tell how far it is, or what came of it.
+
+        Args:
+            message: In words, one line each; nothing is shown when it is empty.
+            good: Whether a plan was found; None where that isn't known yet.
+        """
+        show_message(self._result, message, good)
+
+
 class PlanStudio:
     """Asks for plans, tells how far they are, and draws them; all of it in the node's executor.
 
@@ -65,7 +154,7 @@ class PlanStudio:
         page: that is drawn on.
         panel: of plans.
         present: robot on the page.
-        send: takes what a person clicks at; called from viser's threads.
+        later: lets what a person does be done in the executor.
         time_limit: wall-clock time of a request [s].
         scales: height of a friction cone and length of an arrow per force [m/N].
     """
@@ -76,20 +165,20 @@ class PlanStudio:
         page: Page,
         panel: PlanPanel,
         present: PresentRobot,
-        send: Callable[[wish.PlaceGoal], None],
+        later: Later,
         *,
         time_limit: float,
         scales: tuple[float, float],
     ) -> None:
         self._scene, self._panel, self._present = page.server.scene, panel, present
-        self._motions = MotionStudio(node, page, panel.motion, present)
+        self._motions = MotionStudio(node, page, panel.motion, present, later)
         self._time_limit, self._scales = time_limit, scales
         self._asked = AskedGoal(
             node, (PlanContacts, "plan_contacts"), "contact_planner", self._on_feedback, self._on_end
         )
         node.create_subscription(ContactPlan, "plan", self._on_plan, LATCHED)
         self._root = self._scene.add_frame(PATH, show_axes=False)
-        self._handle = GoalHandle(self._scene, send)
+        self._handle = GoalHandle(self._scene, partial(later, self.place_goal))
         self._drawing = PlanDrawing(self._scene, PATH)
         self._ghost: PostureDrawing | None = None
         self._robot: tuple[str, Robot] | None = None
@@ -97,27 +186,18 @@ class PlanStudio:
         self._of, self._summary, self._step = CENTRE, "", 0
         self._tree: tuple[list[int], list[Any], list[float]] = [], [], []
         self._tree_drawn, self._tree_size = -np.inf, 0
+        panel.connect(self, later)
 
-    def answer(self, request: wish.PlanRequest | wish.MotionRequest) -> None:
-        """Do what a person asks for."""
-        if isinstance(request, wish.MotionRequest):
-            self._motions.answer(request)
-            return
-        try:
-            if isinstance(request, wish.SetGoal):
-                self._set_goal(request)
-            elif isinstance(request, wish.PlaceGoal):
-                self._place_goal(request)
-            elif isinstance(request, wish.PlanContacts):
-                self._ask(request)
-            elif isinstance(request, wish.CancelPlan):
-                self._asked.cancel()
-            else:
-                self._root.visible = request.shown
-                self._drawing.tree_visible = request.tree
-                self._show_step(request.step)
-        except HumanoidError as error:
-            self._panel.say(str(error), False)
+    def cancel(self) -> None:
+        """Give up the plan that is being sought; the path to the best stance stays."""
+        self._asked.cancel()
+
+    @tells
+    def show(self, shown: bool, tree: bool, step: int) -> None:
+        """Show the plan or hide it, with the tree of the search or without, and the posture of a stance, from 0."""
+        self._root.visible = shown
+        self._drawing.tree_visible = tree
+        self._show_step(step)
 
     def update(self, now: float) -> None:
         """Draw what has grown.
@@ -134,22 +214,31 @@ class PlanStudio:
 
     # Goal -----------------------------------------------------------------------------------------------------------
 
-    def _set_goal(self, request: wish.SetGoal) -> None:
+    @tells
+    def set_goal(self, of: str, shown: bool) -> None:
+        """Show the handle that says where a plan leads, or hide it.
+
+        Args:
+            of: what is to come there: CENTRE, or the name of a place of the robot.
+            shown: whether the handle is there.
+        """
         robot = self._present.robot
-        if request.shown and not self._present.stands:
+        if shown and not self._present.stands:
             raise HumanoidError("Nothing tells yet how the robot stands.")
-        new = request.of != self._of or request.shown != self._panel.goal_shown
-        self._of = request.of
+        new = of != self._of or shown != self._panel.goal_shown
+        self._of = of
         self._panel.set_places([place.name for place in robot.contacts.values() if "hand" in place.name])
-        self._panel.goal_shown = self._handle.visible = request.shown
-        if request.shown and new:
+        self._panel.goal_shown = self._handle.visible = shown
+        if shown and new:
             heading = self._heading(robot)
             ahead = AHEAD * np.array([np.cos(heading), np.sin(heading), 0.0])
             self._handle.position = self._goal_now(robot) + ahead
 
-    def _place_goal(self, request: wish.PlaceGoal) -> None:
+    @tells
+    def place_goal(self, origin: Sequence[float], direction: Sequence[float]) -> None:
+        """Put the goal where a ray from the eye (3,) [m] along a direction (3,) first meets a surface."""
         robot, scene = self._present.robot, self._known_scene()
-        place = pointed_at(np.array(request.origin), np.array(request.direction), scene)
+        place = pointed_at(np.array(origin), np.array(direction), scene)
         if place is None:
             raise HumanoidError("There is no surface of the scene where you clicked.")
         if self._of == CENTRE:
@@ -182,8 +271,12 @@ class PlanStudio:
 
     # Requests and answers -------------------------------------------------------------------------------------------
 
-    def request(self, asked: wish.PlanContacts) -> ContactPlanRequest:
-        """Return the request that goal and panel mean now.
+    def request(self, may_hold: bool, collisions: bool) -> ContactPlanRequest:
+        """Return the request that the goal means now.
+
+        Args:
+            may_hold: whether hands may hold, too.
+            collisions: whether they are avoided.
 
         Raises:
             HumanoidError: the scene isn't known, or a sole is on no surface of it.
@@ -202,7 +295,7 @@ class PlanStudio:
         message = ContactPlanRequest(
             robot=self._present.name,
             scene=self._present.scene_name,
-            used_locations=[place.name for place in (*soles, *(hands if asked.hands else ()))],
+            used_locations=[place.name for place in (*soles, *(hands if may_hold else ()))],
             candidates=ContactCandidates(headings=[self._heading(robot)], turn=TURN),
             start_posture=self._present.posture,
             goal=[goal],
@@ -212,7 +305,7 @@ class PlanStudio:
             stability=GeneratePosture.Request.CONTACT_FORCES,
             stability_margin=MARGIN,
             torque_limits=True,
-            collisions=asked.collisions,
+            collisions=collisions,
             shorten=True,
             time_limit=duration(self._time_limit),
         )
@@ -226,10 +319,12 @@ class PlanStudio:
             raise InputError("is on no surface of the scene", element=place.name)
         return Contact(location=place.name, surface=held.surface.name, x=held.x, y=held.y, theta=held.theta)
 
-    def _ask(self, asked: wish.PlanContacts) -> None:
+    @tells
+    def plan(self, may_hold: bool, collisions: bool) -> None:
+        """Plan contacts from how the robot stands to the goal, unless that is under way; see :meth:`request`."""
         if self._asked.working:
             return
-        self._asked.ask(PlanContacts.Goal(request=self.request(asked)))
+        self._asked.ask(PlanContacts.Goal(request=self.request(may_hold, collisions)))
         self._panel.working = True
         self._motions.set_plan(ContactPlan())
         self._tree, self._tree_size = ([], [], []), -1

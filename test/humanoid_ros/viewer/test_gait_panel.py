@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gait panel turns clicks into requests, and shows how far a gait is and what came of it."""
+"""The gait panel asks for what is clicked at, and shows how far a gait is and what came of it."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import viser
+from fixtures.asked_feature import Asked, at_once
 
-from humanoid_ros.viewer.gait_panel import STRIP, GaitPanel
 from humanoid_ros.viewer.gait_plots import GaitCurves
+from humanoid_ros.viewer.gait_studio import DIRECT, INDIRECT, STRIP, GaitPanel
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panels.request import CancelGait, GaitRequest, GenerateGait, ShowGait
 
 
 @pytest.fixture
-def panel(page: Page) -> tuple[GaitPanel, list[GaitRequest]]:
-    sent: list[GaitRequest] = []
-    return GaitPanel(page.server.gui, sent.append), sent
+def panel(page: Page) -> tuple[GaitPanel, Asked]:
+    control, asked = GaitPanel(page.server.gui), Asked()
+    control.connect(asked, at_once)
+    return control, asked
 
 
 def click(control: object) -> None:
@@ -25,8 +26,8 @@ def click(control: object) -> None:
         callback(SimpleNamespace(target=control))
 
 
-def test_speed_and_step_length_are_asked_for(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
-    control, sent = panel
+def test_speed_and_step_length_are_asked_for(panel: tuple[GaitPanel, Asked]) -> None:
+    control, asked = panel
     control._speed.value = 0.9
     control._length.value = 0.45
     control._model.value = "rabbit"
@@ -34,48 +35,49 @@ def test_speed_and_step_length_are_asked_for(panel: tuple[GaitPanel, list[GaitRe
     click(control._generate)
     control._proof.value = True
     click(control._generate)
-    speed, length = pytest.approx(0.9), pytest.approx(0.45)
-    assert sent == [GenerateGait("rabbit", speed, length, 2, proof, False) for proof in (False, True)]
+    for (name, request), method in zip(asked, (DIRECT, INDIRECT), strict=True):
+        assert (name, request.model, request.cycles, request.lift) == ("generate", "rabbit", 2, False)
+        assert (request.speed, request.step_length) == pytest.approx((0.9, 0.45))
+        assert request.options.method == method
 
 
-def test_a_whole_robot_has_its_own_speed_and_step_length(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
-    control, sent = panel
+def test_a_whole_robot_has_its_own_speed_and_step_length(panel: tuple[GaitPanel, Asked]) -> None:
+    control, asked = panel
     control._whole.value = True
     assert not control._speed.visible
     assert not control._length.visible
     click(control._generate)
-    (request,) = sent
-    assert isinstance(request, GenerateGait)
-    assert request.whole
+    ((_, request),) = asked
+    assert (request.lift, request.speed, request.step_length) == (True, 0.0, 0.0)
     control._whole.value = False
     assert control._speed.visible
     assert control._length.visible
 
 
-def test_work_can_be_cancelled(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
-    control, sent = panel
+def test_work_can_be_cancelled(panel: tuple[GaitPanel, Asked]) -> None:
+    control, asked = panel
     assert not control._cancel.visible
     control.working = True
     assert control._cancel.visible
     assert control._generate.disabled
     click(control._cancel)
-    assert sent == [CancelGait()]
+    assert asked == [("cancel",)]
     control.working = False
     assert not control._cancel.visible
     assert not control._generate.disabled
 
 
-def test_how_it_is_shown_is_asked_for_once_there_is_something(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
-    control, sent = panel
+def test_how_it_is_shown_is_asked_for_once_there_is_something(panel: tuple[GaitPanel, Asked]) -> None:
+    control, asked = panel
     assert not control._figure.visible
     control.offer_figures()
     assert all(part.visible for part in (control._figure, control._forces, control._aside))
     control._figure.value = STRIP
     control._forces.value = False
-    assert sent[-1] == ShowGait(STRIP, False, 0.8)
+    assert asked[-1] == ("show", STRIP, False, 0.8)
 
 
-def test_messages_are_escaped_and_coloured(panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
+def test_messages_are_escaped_and_coloured(panel: tuple[GaitPanel, Asked]) -> None:
     control, _ = panel
     control.say("too <long>\nby far", False)
     assert "too &lt;long&gt;<br>by far" in control._result.content
@@ -86,7 +88,7 @@ def test_messages_are_escaped_and_coloured(panel: tuple[GaitPanel, list[GaitRequ
     assert not control._result.visible
 
 
-def test_curves_are_drawn_and_replaced(page: Page, panel: tuple[GaitPanel, list[GaitRequest]]) -> None:
+def test_curves_are_drawn_and_replaced(page: Page, panel: tuple[GaitPanel, Asked]) -> None:
     control, _ = panel
 
     def charts() -> list[viser.GuiUplotHandle]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The panel of mechanisms turns what a person does into requests, and shows what it is told."""
+"""The panel of mechanisms asks for what a person does, and shows what it is told."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from fixtures.asked_feature import Asked, at_once
 from fixtures.person import use
 
 from humanoid_kinematics import KleinfingerKhalil
@@ -17,74 +18,64 @@ from humanoid_ros.viewer.mechanisms.coupled_number import CoupledNumber
 from humanoid_ros.viewer.mechanisms.link_panel import LinkView
 from humanoid_ros.viewer.mechanisms.mechanism_panel import HELD_RATE, OTHER, POSE, JointView, MechanismPanel
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panels.request import (
-    CloseLink,
-    DriveTool,
-    HoldLoop,
-    LoadMechanism,
-    MoveBase,
-    MoveJoint,
-    SetToolMode,
-    StepTool,
-)
 
 
 @pytest.fixture
-def panel(page: Page) -> tuple[MechanismPanel, list]:
-    sent: list = []
-    panel = MechanismPanel(page.server.gui, sent.append, ("cross", "fourbar"))
+def panel(page: Page) -> tuple[MechanismPanel, Asked]:
+    panel, asked = MechanismPanel(page.server.gui, ("cross", "fourbar")), Asked()
+    panel.connect(asked, at_once)
     joints = [JointView("joint_1", True, 0.2, (-0.5, 0.5)), JointView("joint_2", False, 1.0, (-1.0, 2.0))]
     panel.set_mechanism(joints, ["tip"], ["link_1", "link_2"], ["left-right"])
-    sent.clear()
-    return panel, sent
+    asked.clear()
+    return panel, asked
 
 
-def test_a_path_goes_before_the_list_of_files(panel: tuple[MechanismPanel, list]) -> None:
-    control, sent = panel
+def test_a_path_goes_before_the_list_of_files(panel: tuple[MechanismPanel, Asked]) -> None:
+    control, asked = panel
     use(control._load)
     use(control._path, " own.mad ")
     use(control._load)
-    assert [request for request in sent if isinstance(request, LoadMechanism)] == [
-        LoadMechanism("cross"), LoadMechanism("own.mad"),
-    ]  # fmt: skip
+    assert [call for call in asked if call[0] == "load"] == [("load", "cross"), ("load", "own.mad")]
 
 
 @pytest.mark.feature("002-F129")
-def test_sliders_are_in_mm_and_degrees_and_end_at_the_limits(panel: tuple[MechanismPanel, list]) -> None:
-    control, sent = panel
+def test_sliders_are_in_mm_and_degrees_and_end_at_the_limits(panel: tuple[MechanismPanel, Asked]) -> None:
+    control, asked = panel
     slide, turn = control._joints["joint_1"]._slider, control._joints["joint_2"]._slider
     assert (slide.min, slide.max, turn.min, turn.max) == pytest.approx((-500, 500, math.degrees(-1), math.degrees(2)))
     use(slide, 120.0)
     use(turn, 30.0)
-    assert sent == [MoveJoint("joint_1", pytest.approx(0.12)), MoveJoint("joint_2", pytest.approx(math.radians(30.0)))]
+    assert asked == [
+        ("move_joint", "joint_1", pytest.approx(0.12)), ("move_joint", "joint_2", pytest.approx(math.radians(30.0))),
+    ]  # fmt: skip
 
 
 @pytest.mark.feature("002-F105", "002-F106", "002-F108")
 @pytest.mark.parametrize(("axis", "unit"), [(1, 1e-3), (5, math.radians(1.0))])
 def test_steps_move_a_tool_along_or_about_an_axis_of_a_frame(
-    panel: tuple[MechanismPanel, list], axis: int, unit: float
+    panel: tuple[MechanismPanel, Asked], axis: int, unit: float
 ) -> None:
-    control, sent = panel
+    control, asked = panel
     use(control._frame, "tool")
     use(control._scale, 2.0)
     use(control._steps[axis], "−10")
     expected = np.zeros(6)
     expected[axis] = -20.0 * unit
-    assert sent == [StepTool("tip", tuple(pytest.approx(x) for x in expected), "tool", 1)]
+    assert asked == [("step", "tip", tuple(pytest.approx(x) for x in expected), "tool", 1)]
 
 
-def test_tools_and_loops_are_switched(panel: tuple[MechanismPanel, list]) -> None:
-    control, sent = panel
+def test_tools_and_loops_are_switched(panel: tuple[MechanismPanel, Asked]) -> None:
+    control, asked = panel
     use(control._tools[0], POSE)
     use(control._loops["left-right"], False)
-    assert sent == [SetToolMode("tip", POSE), HoldLoop("left-right", False)]
+    assert asked == [("set_mode", "tip", POSE), ("hold_loop", "left-right", False)]
     control.update({}, (), ())  # the node says that it is held
     assert control._loops["left-right"].value
-    assert len(sent) == 2
+    assert len(asked) == 2
 
 
 @pytest.mark.feature("002-F127")
-def test_several_links_are_open_at_once_and_each_is_closed_by_itself(panel: tuple[MechanismPanel, list]) -> None:
+def test_several_links_are_open_at_once_and_each_is_closed_by_itself(panel: tuple[MechanismPanel, Asked]) -> None:
     control, _ = panel
     for link in ("link_1", "link_2", "link_1"):
         limits = -math.inf, math.inf
@@ -95,10 +86,10 @@ def test_several_links_are_open_at_once_and_each_is_closed_by_itself(panel: tupl
 
 
 def test_a_link_that_a_person_closes_while_it_is_drawn_is_closed_after_that(
-    panel: tuple[MechanismPanel, list], monkeypatch: pytest.MonkeyPatch
+    panel: tuple[MechanismPanel, Asked], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Viser's thread says so in the middle of a drawing, which sets controls: on one that is gone it would fail."""
-    control, sent = panel
+    control, asked = panel
     view = LinkView("link_1", "joint", False, KleinfingerKhalil(), 0.0, (-math.inf, math.inf), False, 1.0)
     control.open_link(view)
     close, show = control._links["link_1"]._close, CoupledNumber.show
@@ -109,47 +100,47 @@ def test_a_link_that_a_person_closes_while_it_is_drawn_is_closed_after_that(
 
     monkeypatch.setattr(CoupledNumber, "show", show_late)
     control.update({}, [replace(view, parameters=KleinfingerKhalil(alpha=1.0, d=0.3), position=0.5)], [])
-    assert sent[-1] == CloseLink("link_1")
+    assert asked[-1] == ("close_link", "link_1")
     assert control.open_links == ("link_1",)
 
 
 @pytest.mark.feature("002-F108")
 def test_each_of_twelve_buttons_drives_a_tool_along_its_axis_while_it_is_held(
-    panel: tuple[MechanismPanel, list],
+    panel: tuple[MechanismPanel, Asked],
 ) -> None:
-    control, sent = panel
+    control, asked = panel
     use(control._speed, 30.0)
     for button in control._held:
         for told in button._button_impl.hold_cbs_from_freq[HELD_RATE]:
             told(SimpleNamespace(target=button, client_id=4))
-    velocities = np.array([request.velocity for request in sent if isinstance(request, DriveTool)])
+    velocities = np.array([velocity for name, _, velocity, *_ in asked if name == "drive"])
     unit = np.diag([0.03] * 3 + [math.radians(30.0)] * 3)
     np.testing.assert_allclose(velocities, np.stack([-unit, unit], axis=1).reshape(12, 6), atol=1e-12)
-    assert {request.browser for request in sent} == {4}
+    assert {browser for *_, browser in asked} == {4}
 
 
 @pytest.mark.feature("002-F129", "002-F133")
-def test_sliders_of_the_base_say_where_it_is_to_be_and_show_where_it_is(panel: tuple[MechanismPanel, list]) -> None:
-    control, sent = panel
+def test_sliders_of_the_base_say_where_it_is_to_be_and_show_where_it_is(panel: tuple[MechanismPanel, Asked]) -> None:
+    control, asked = panel
     control.show_base((0.1, 0.0, 0.0, 0.0, 0.0, 0.5))
-    assert sent == []  # the model's own word is not sent back
+    assert asked == []  # the model's own word is not sent back
     use(control._base[2]._slider, 250.0)
-    (moved,) = sent
-    assert isinstance(moved, MoveBase)
-    assert moved.pose == pytest.approx((0.1, 0.0, 0.25, 0.0, 0.0, 0.5), abs=1e-3)
+    ((name, pose),) = asked
+    assert name == "move_base"
+    assert pose == pytest.approx((0.1, 0.0, 0.25, 0.0, 0.0, 0.5), abs=1e-3)
 
 
 @pytest.mark.feature("002-F130")
 def test_a_plot_and_a_part_to_show_are_rows_of_a_table(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(mechanism_panel.PLOTS, "margins", ("margin/",))
     monkeypatch.setitem(mechanism_panel.SHOWN, "shadows", True)
-    control = MechanismPanel(page.server.gui, [].append, ("cross",))
+    control = MechanismPanel(page.server.gui, ("cross",))
     assert "margins" in control._plot.options
     assert control._boxes["shadows"].value
 
 
 @pytest.mark.feature("002-F132")
-def test_menus_offer_files_solvers_frames_and_what_the_mechanism_has(panel: tuple[MechanismPanel, list]) -> None:
+def test_menus_offer_files_solvers_frames_and_what_the_mechanism_has(panel: tuple[MechanismPanel, Asked]) -> None:
     control, _ = panel
     assert control._file.options == ("cross", "fourbar", OTHER)
     assert control._solver.options == ("robust", "thesis")
@@ -159,7 +150,7 @@ def test_menus_offer_files_solvers_frames_and_what_the_mechanism_has(panel: tupl
 
 
 @pytest.mark.feature("002-F132")
-def test_a_mechanism_without_anything_that_moves_is_shown(panel: tuple[MechanismPanel, list]) -> None:
+def test_a_mechanism_without_anything_that_moves_is_shown(panel: tuple[MechanismPanel, Asked]) -> None:
     """And the next one in full."""
     control, _ = panel
     folders = control._joint_folder, control._tool_folder, control._link_folder
@@ -171,17 +162,17 @@ def test_a_mechanism_without_anything_that_moves_is_shown(panel: tuple[Mechanism
 
 
 @pytest.mark.feature("002-F132")
-def test_the_list_of_files_says_which_one_runs(panel: tuple[MechanismPanel, list]) -> None:
-    control, sent = panel
+def test_the_list_of_files_says_which_one_runs(panel: tuple[MechanismPanel, Asked]) -> None:
+    control, asked = panel
     use(control._path, "fourbar")
     control.set_file("fourbar")
     assert (control._file.value, control._path.value) == ("fourbar", "")
     use(control._file, "cross")
     use(control._load)
-    assert sent[-1] == LoadMechanism("cross")
+    assert asked[-1] == ("load", "cross")
     control.set_file(None)
     assert control._file.value == OTHER
-    sent.clear()
+    asked.clear()
     use(control._load)
-    assert sent == []
+    assert asked == []
     assert "give a path" in control.said

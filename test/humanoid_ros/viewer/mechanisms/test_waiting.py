@@ -16,7 +16,6 @@ from humanoid_kinematics import KleinfingerKhalil, LinkChange  # noqa: E402
 from humanoid_model.compiling import follower  # noqa: E402
 from humanoid_model.errors import HumanoidError  # noqa: E402
 from humanoid_ros.viewer.mechanisms.mechanism_studio import LONG, MechanismStudio  # noqa: E402
-from humanoid_ros.viewer.panels import request as wish  # noqa: E402
 
 
 @pytest.fixture
@@ -91,7 +90,7 @@ def test_a_part_that_is_drawn_anew_is_not_dragged_before_it_is_placed(studio: tu
     made._name, made._all = "arm", {"arm": SimpleNamespace(solver=solver)}
     made._drag, made._handles, made._robots = None, {}, {"arm": SimpleNamespace(placements={})}
     for phase in ("start", "update"):
-        made._do(wish.DragPart("link_1", (0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.0, 1.0), phase))
+        made.drag("link_1", (0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.0, 1.0), phase)
     assert made._drag is None
 
 

@@ -1,33 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The panel tells the state and turns clicks into requests."""
+"""The panel tells the state and asks for what is clicked at."""
 
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from fixtures.asked_feature import Asked, at_once
 
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.panels.panel import NO_LINK, Panel
-from humanoid_ros.viewer.panels.request import (
-    LoadScene,
-    Pause,
-    PickLink,
-    Push,
-    Request,
-    Reset,
-    Show,
-    Step,
-)
 from humanoid_ros.viewer.panels.status_text import SimulationView, status_html
 
 VIEW = SimulationView("stand", 3.25, False, "", 0.987, 3e-4, 0.5, 400.0, "nsgs: converged", True)
 
 
 @pytest.fixture
-def panel(page: Page) -> tuple[Panel, list[Request]]:
-    sent: list[Request] = []
-    return Panel(page.server.gui, sent.append, ["stand", "slope"], ["cross"], 10.0), sent
+def panel(page: Page) -> tuple[Panel, Asked]:
+    control, asked = Panel(page.server.gui, ["stand", "slope"], ["cross"], 10.0), Asked()
+    control.connect(asked, asked.pick, asked.show, at_once)
+    return control, asked
 
 
 def click(control: object, **values: object) -> None:
@@ -36,54 +28,52 @@ def click(control: object, **values: object) -> None:
         callback(SimpleNamespace(target=SimpleNamespace(**values) if values else control))
 
 
-def test_buttons_send_requests(panel: tuple[Panel, list[Request]]) -> None:
-    control, sent = panel
+def test_buttons_ask_the_simulator(panel: tuple[Panel, Asked]) -> None:
+    control, asked = panel
     control.show_status(VIEW, 569.0, 569.0)
     click(control._pause)
     click(control._reset)
     control.show_status(replace(VIEW, paused=True), 569.0, 569.0)
     click(control._pause)
     click(control._step, value="10")
-    assert sent == [Pause(True), Reset(), Pause(False), Step(10)]
+    assert asked == [("pause", True), ("reset",), ("pause", False), ("step", 10)]
 
 
-def test_push_points_where_the_slider_says(panel: tuple[Panel, list[Request]]) -> None:
-    control, sent = panel
+def test_push_points_where_the_slider_says(panel: tuple[Panel, Asked]) -> None:
+    control, asked = panel
     control.set_bodies(["WAIST", "CHEST_LINK1"], "CHEST_LINK1")
     control._direction.value, control._force.value, control._duration.value = 90, 120, 0.2
     click(control._push)
-    (push,) = sent
-    assert isinstance(push, Push)
-    assert push.body == "CHEST_LINK1"
-    np.testing.assert_allclose(push.force, [0.0, 120.0, 0.0], atol=1e-9)
-    assert push.duration == 0.2
+    ((name, body, force, duration),) = asked
+    assert (name, body, duration) == ("push", "CHEST_LINK1", 0.2)
+    np.testing.assert_allclose(force, [0.0, 120.0, 0.0], atol=1e-9)
 
 
-def test_without_bodies_a_push_is_refused_on_the_page(panel: tuple[Panel, list[Request]]) -> None:
-    control, sent = panel
+def test_without_bodies_a_push_is_refused_on_the_page(panel: tuple[Panel, Asked]) -> None:
+    control, asked = panel
     click(control._push)
-    assert sent == []
+    assert asked == []
     assert "no body" in control._message.content
 
 
-def test_picking_and_hiding(panel: tuple[Panel, list[Request]]) -> None:
-    control, sent = panel
+def test_picking_and_hiding(panel: tuple[Panel, Asked]) -> None:
+    control, asked = panel
     control.set_bodies(["WAIST"], None)
     control._pull_link.value = "WAIST"
     control._pull_link.value = NO_LINK
     control._boxes["cones"].value = False
-    assert [r for r in sent if r != PickLink("")] == [PickLink("WAIST"), Show("cones", False)]
-    assert PickLink("") in sent
+    assert [call for call in asked if call != ("pick", "")] == [("pick", "WAIST"), ("show", "cones", False)]
+    assert ("pick", "") in asked
 
 
-def test_scene_is_loaded_by_name(panel: tuple[Panel, list[Request]]) -> None:
-    control, sent = panel
+def test_scene_is_loaded_by_name(panel: tuple[Panel, Asked]) -> None:
+    control, asked = panel
     control._scene.value = "slope"
     click(control._load)
-    assert sent == [LoadScene("slope")]
+    assert asked == [("load_scene", "slope")]
 
 
-def test_controls_wait_for_a_simulator(panel: tuple[Panel, list[Request]]) -> None:
+def test_controls_wait_for_a_simulator(panel: tuple[Panel, Asked]) -> None:
     control, _ = panel
     control.show_status(None, 0.0, None)
     assert control._pause.disabled
@@ -96,7 +86,7 @@ def test_controls_wait_for_a_simulator(panel: tuple[Panel, list[Request]]) -> No
 
 
 def test_pushes_are_offered_where_somebody_takes_them_and_forces_shown_where_some_are_told(
-    panel: tuple[Panel, list[Request]],
+    panel: tuple[Panel, Asked],
 ) -> None:
     control, _ = panel
     folders = control._pushing, control._pulling, control._forces
@@ -109,7 +99,7 @@ def test_pushes_are_offered_where_somebody_takes_them_and_forces_shown_where_som
 
 
 @pytest.mark.feature("000-F019")
-def test_a_mechanism_alone_has_neither_simulation_nor_robots(panel: tuple[Panel, list[Request]]) -> None:
+def test_a_mechanism_alone_has_neither_simulation_nor_robots(panel: tuple[Panel, Asked]) -> None:
     control, _ = panel
     about = control._html, control._pause, control._reset, control._loading, control.posture.folder, control.plan.folder
     control.offer_robots(False, gaits=True)
@@ -136,7 +126,7 @@ def test_texts_from_outside_are_escaped() -> None:
     assert "<script>" not in text
 
 
-def test_message_is_shown_and_taken_away(panel: tuple[Panel, list[Request]]) -> None:
+def test_message_is_shown_and_taken_away(panel: tuple[Panel, Asked]) -> None:
     control, _ = panel
     control.say("apply_wrench: unknown body <x>")
     assert control._message.visible

@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The posture editor's panel turns clicks into requests and tells what was found."""
+"""The posture editor's panel asks for what is clicked at and tells what was found."""
 
 from types import SimpleNamespace
 
 import pytest
+from fixtures.asked_feature import Asked, at_once
 
+from humanoid_ros.viewer.handles.posture_editor import (
+    ANY,
+    FORCES,
+    HOLD,
+    NEAR,
+    POLYGON,
+    TOUCH,
+    PostureOptions,
+    PosturePanel,
+)
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panels.posture_panel import ANY, FORCES, HOLD, NEAR, POLYGON, TOUCH, PosturePanel
-from humanoid_ros.viewer.panels.request import PostureRequest, ResetPosture, SetPostureOptions, ShowPosture, UsePlace
 
 
 @pytest.fixture
-def panel(page: Page) -> tuple[PosturePanel, list[PostureRequest]]:
-    sent: list[PostureRequest] = []
-    return PosturePanel(page.server.gui, sent.append), sent
+def panel(page: Page) -> tuple[PosturePanel, Asked]:
+    control, asked = PosturePanel(page.server.gui), Asked()
+    control.connect(asked, at_once)
+    return control, asked
 
 
 def click(control: object) -> None:
@@ -22,8 +32,8 @@ def click(control: object) -> None:
         callback(SimpleNamespace(target=control))
 
 
-def test_it_is_shown_and_put_away(panel: tuple[PosturePanel, list[PostureRequest]]) -> None:
-    control, sent = panel
+def test_it_is_shown_and_put_away(panel: tuple[PosturePanel, Asked]) -> None:
+    control, asked = panel
     control.set_places(["right_sole"], ["seat"])
     assert not any(c.visible for c in (control._reset, control._balance, control._places, control._others))
     click(control._show)
@@ -31,35 +41,35 @@ def test_it_is_shown_and_put_away(panel: tuple[PosturePanel, list[PostureRequest
     assert all(c.visible for c in (control._reset, control._balance, control._places, control._others))
     click(control._show)
     click(control._reset)
-    assert sent == [ShowPosture(True), ShowPosture(False), ResetPosture()]
+    assert asked == [("show", True), ("show", False), ("reset",)]
 
 
-def test_uses_of_places_are_asked_for_and_shown(panel: tuple[PosturePanel, list[PostureRequest]]) -> None:
-    control, sent = panel
+def test_uses_of_places_are_asked_for_and_shown(panel: tuple[PosturePanel, Asked]) -> None:
+    control, asked = panel
     control.set_places(["right_sole", "left_sole"], ["seat"])
     control._uses["seat"].value = TOUCH
     control.set_use("left_sole", HOLD)
-    assert sent == [UsePlace("seat", TOUCH), UsePlace("left_sole", HOLD)]
+    assert asked == [("use", "seat", TOUCH), ("use", "left_sole", HOLD)]
     assert control._uses["left_sole"].value == HOLD
     control.set_places(["tail"], [])
     assert list(control._uses) == ["tail"]
 
 
-def test_options_come_together(panel: tuple[PosturePanel, list[PostureRequest]]) -> None:
-    control, sent = panel
+def test_options_come_together(panel: tuple[PosturePanel, Asked]) -> None:
+    control, asked = panel
     control._torques.value = True
     control._balance.value = POLYGON
     control._collisions.value = True
     control._criterion.value = ANY
-    assert sent == [
-        SetPostureOptions(FORCES, NEAR, True, False),
-        SetPostureOptions(POLYGON, NEAR, True, False),
-        SetPostureOptions(POLYGON, NEAR, True, True),
-        SetPostureOptions(POLYGON, ANY, True, True),
+    assert asked == [
+        ("seek", PostureOptions(FORCES, NEAR, True, False)),
+        ("seek", PostureOptions(POLYGON, NEAR, True, False)),
+        ("seek", PostureOptions(POLYGON, NEAR, True, True)),
+        ("seek", PostureOptions(POLYGON, ANY, True, True)),
     ]
 
 
-def test_the_result_is_told_in_its_colour_and_escaped(panel: tuple[PosturePanel, list[PostureRequest]]) -> None:
+def test_the_result_is_told_in_its_colour_and_escaped(panel: tuple[PosturePanel, Asked]) -> None:
     control, _ = panel
     control.say("no <hand> there", False)
     assert not control._result.visible
