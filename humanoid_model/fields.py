@@ -51,13 +51,16 @@ class Description:
         return self.default is None or (isinstance(self.default, float) and math.isinf(self.default))
 
     @property
+    def summary(self) -> str:
+        """Meaning, choices and unit, in a line."""
+        summary = f"{self.meaning}: {', '.join(self.words)}" if self.words else self.meaning
+        return f"{summary} [{self.unit}]" if self.unit else summary
+
+    @property
     def told(self) -> str:
-        """Meaning, choices, range and unit, in a line."""
-        parts = [self.meaning, ", ".join(self.words)] if self.words else [self.meaning]
-        told = ": ".join(part for part in parts if part)
+        """Meaning, choices, unit and range, in a line."""
         limits = self._limits() if self.kind in (int, float) else ""
-        told += f"; {limits}" if limits else ""
-        return f"{told} [{self.unit}]" if self.unit else told
+        return f"{self.summary}; {limits}" if limits else self.summary
 
     def _limits(self, of: str = "", value: float = 0.0) -> str:
         """Tell the range; an end that all numbers have only where a value is beyond it."""
@@ -160,12 +163,9 @@ def add_options(parser: argparse.ArgumentParser, kind: type, names: Collection[s
     Args:
         parser: of the command line.
         kind: the dataclass.
-        names: of its fields.
+        names: of its fields, which hold numbers or texts.
     """
     for name in names:
         one = descriptions(kind)[name]
         option = "--" + name.replace("_", "-")
-        if one.kind is bool:
-            parser.add_argument(option, action=argparse.BooleanOptionalAction, help=one.told)
-        else:
-            parser.add_argument(option, type=one.kind, metavar=one.kind.__name__.upper(), help=one.told)
+        parser.add_argument(option, type=one.kind, metavar=one.kind.__name__.upper(), help=one.told)

@@ -12,9 +12,11 @@ from pathlib import Path
 from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.fields import add_options, descriptions
 from humanoid_sim.contact.solver_file import read_solver_file
 from humanoid_sim.module import Module
 from humanoid_sim.monitoring.endless_fall import EndlessFall
+from humanoid_sim.options import SimulationOptions
 from humanoid_sim.recording import PLOTS, CsvRecorder, McapRecorder, plot_log, read_log
 from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
 from humanoid_sim.scenario.describe import describe
@@ -22,18 +24,8 @@ from humanoid_sim.scenario.parameters import set_parameters
 from humanoid_sim.simulation import Simulation
 from humanoid_sim.state.state_file import write_state
 
-_OPTIONS = (
-    "tolerance",
-    "max_iterations",
-    "time_budget",
-    "dynamics",
-    "delassus",
-    "integrator",
-    "impacts",
-    "impact_speed",
-    "detection",
-)
-"""Options of a simulation that the command line may set."""
+_OPTIONS = [name for name in descriptions(SimulationOptions) if name != "method"]
+"""Options of a simulation that the command line sets by their names; the method is its solver."""
 _EXAMPLES = """examples:
   python -m humanoid_sim run examples/my_scenario.py --progress --record push.mcap --set push=60
   python -m humanoid_sim run stand --duration 2 --csv out/ --plot stand.png
@@ -84,15 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     solver = run.add_mutually_exclusive_group()
     solver.add_argument("--solver", metavar="NAME", help="contact solver")
     solver.add_argument("--solver-file", type=Path, metavar="FILE", help="start-up file that names the contact solver")
-    run.add_argument("--tolerance", type=float, metavar="R", help="relative residual of the contact solve (1e-9)")
-    run.add_argument("--max-iterations", type=int, metavar="N", help="of the contact solver (1000)")
-    run.add_argument("--time-budget", type=float, metavar="S", help="time for the contact solve of a step [s]")
-    run.add_argument("--dynamics", metavar="NAME", help="articulated_body or pinocchio")
-    run.add_argument("--delassus", metavar="NAME", help="way to the Delassus operator")
-    run.add_argument("--integrator", metavar="NAME", help="another scheme than the simulator's own step")
-    run.add_argument("--impacts", metavar="NAME", help="with_contacts or separate")
-    run.add_argument("--impact-speed", type=float, metavar="V", help="approach speed that bounces [m/s]")
-    run.add_argument("--detection", metavar="NAME", help="compiled or coal")
+    add_options(run, SimulationOptions, _OPTIONS)
     run.add_argument("--record", type=Path, metavar="FILE.mcap", help="log as ROS 2 messages")
     run.add_argument("--csv", type=Path, metavar="FOLDER", help="log as tables")
     run.add_argument("--every", type=int, default=10, metavar="N", help="log every N steps (10)")

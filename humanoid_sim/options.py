@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from numbers import Real
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from humanoid_model.checks import is_finite
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, choice, count, number, text
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.solve import SOLVERS, find_solver
 from humanoid_sim.detection.backends import BACKENDS
@@ -39,43 +38,47 @@ class OptionValues(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class SimulationOptions:
+class SimulationOptions(Described):
     """What decides how a simulation computes, beside its scene and its time step.
 
     Attributes:
-        method: contact solver, one of :data:`~humanoid_sim.contact.solve.SOLVERS`; another scheme takes it too if it
-            solves contact problems and is given by name.
-        dynamics: where the dynamics come from, one of :data:`~humanoid_sim.stepping.stepper.DYNAMICS`.
-        delassus: way to the Delassus operator, one of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
-        tolerance: bound on the relative residual of the contact solve.
-        max_iterations: bound on its sweeps; it ends earlier where a good answer gets no better.
-        time_budget: time that the contact solve of a step may take [s]; the best iterate goes on, and
-            :attr:`Simulation.solver` says so. Each group of contacts gets its share, and one sweep in any case. None
-            for no limit.
         integrator: another scheme than the simulator's own step, to compare with: by a name that is registered
             (:func:`~humanoid_sim.stepping.schemes.register_scheme`; the studies register the theses')
             or ready made; None for the own step. Options that only the own step has keep their defaults beside it,
             those of the contact solver beside a ready-made one or one that solves no contact problems.
-        impacts: where restitution acts, one of :data:`~humanoid_sim.stepping.impact_stage.IMPACTS`:
-            ``"with_contacts"``: the contact law itself reaches Newton's velocity, with friction; ``"separate"``:
-            frictionless impacts at the start of the step (specification 000 §8.1).
-        impact_speed: approach speed from which on a contact bounces [m/s]; None for twice what gravity makes in a
-            step, at least 0.02.
-        detection: what finds the distances of pairs of solids, one of
-            :data:`~humanoid_sim.detection.backends.BACKENDS`: ``"coal"`` to compare with, slower and not for meshes
-            that collide triangle by triangle. Half-spaces have closed forms with both.
     """
 
-    method: str = "nsgs_newton"
-    dynamics: str = "articulated_body"
-    delassus: str = "auto"
-    tolerance: float = 1e-9
-    max_iterations: int = 1000
-    time_budget: float | None = None
-    integrator: str | Scheme | None = None
-    impacts: str = IMPACTS[0]
-    impact_speed: float | None = None
-    detection: str = BACKENDS[0]
+    method: str = text("nsgs_newton", "contact solver")
+    dynamics: str = choice("articulated_body", DYNAMICS, "where the dynamics come from")
+    delassus: str = choice("auto", DELASSUS_METHODS, "way to the Delassus operator")
+    tolerance: float = number(
+        1e-9, "bound on the relative residual of the contact solve", low=0.0, above=True, high=1.0
+    )
+    max_iterations: int = count(
+        1000, "bound on the contact solver's sweeps; it ends earlier where a good answer gets no better", low=1,
+        high=10**9,
+    )  # fmt: skip
+    time_budget: float | None = number(
+        None,
+        "time for the contact solve of a step, of which each group of contacts gets its share, one sweep in any case; "
+        "open: no limit",
+        "s", low=0.0, above=True, high=3600.0,
+    )  # fmt: skip
+    integrator: str | Scheme | None = text(None, "empty: the simulator's own step; or to compare with it")
+    impacts: str = choice(
+        IMPACTS[0], IMPACTS,
+        "where restitution acts, in the contact law or without friction at the start of the step (specification 000 "
+        "§8.1)",
+    )  # fmt: skip
+    impact_speed: float | None = number(
+        None,
+        "approach speed from which on a contact bounces; open: twice what gravity makes in a step, at least 0.02",
+        "m/s", low=0.0, above=True, high=100.0,
+    )  # fmt: skip
+    detection: str = choice(
+        BACKENDS[0], BACKENDS,
+        "what finds the distances of pairs of solids, coal to compare with, not for meshes triangle by triangle",
+    )  # fmt: skip
 
     @classmethod
     def by_name(cls, **options: Unpack[OptionValues]) -> SimulationOptions:
@@ -96,40 +99,11 @@ class SimulationOptions:
         """Check everything.
 
         Raises:
-            InputError: an unknown name, with those that there are; a tolerance or budget that is no positive number,
-                fewer iterations than 1, a budget for a solver that can't be stopped on the way or without a clock, an
-                option that the integrator has no use for.
+            InputError: an unknown name, with those that there are; a number out of its range, a budget for a solver
+                that can't be stopped on the way or without a clock, an option that the integrator has no use for.
         """
         find_solver(self.method)
-        for element, value, known, problem in (
-            ("dynamics", self.dynamics, DYNAMICS, "there are no dynamics"),
-            ("delassus", self.delassus, DELASSUS_METHODS, "there is no Delassus method"),
-            ("impacts", self.impacts, IMPACTS, "there is no way to resolve impacts"),
-            ("detection", self.detection, BACKENDS, "there is no detection"),
-        ):
-            if not isinstance(value, str) or value not in known:
-                raise InputError(f"{problem} '{value}'", element=element, remedy=f"Choose one of {', '.join(known)}")
-        if not (is_finite(self.tolerance) and self.tolerance > 0.0):
-            raise InputError(
-                f"tolerance is {self.tolerance!r}",
-                element="tolerance",
-                remedy="Give a positive number, 1e-9 by default",
-            )
-        most = self.max_iterations
-        if isinstance(most, bool) or not is_finite(most) or most != int(most):
-            raise InputError(
-                f"max_iterations is {most!r}", element="max_iterations", remedy="Give a whole number"
-            )
-        if self.max_iterations < 1:
-            raise InputError(
-                f"max_iterations is {self.max_iterations}", element="max_iterations", remedy="Give 1 or more"
-            )
-        if self.impact_speed is not None and not (is_finite(self.impact_speed) and self.impact_speed > 0.0):
-            raise InputError(
-                f"impact_speed is {self.impact_speed!r}",
-                element="impact_speed",
-                remedy="Give a positive speed in metres per second",
-            )
+        super().__post_init__()
         self._check_budget()
         if self.integrator is not None:
             self._check_unused(self.integrator)
@@ -159,10 +133,6 @@ class SimulationOptions:
     def _check_budget(self) -> None:
         if self.time_budget is None:
             return
-        if not (isinstance(self.time_budget, Real) and self.time_budget > 0.0):
-            raise InputError(
-                f"time_budget is {self.time_budget!r}", element="time_budget", remedy="Give a positive time in seconds"
-            )
         if not SOLVERS[self.method].anytime:
             anytime = sorted(name for name, solver in SOLVERS.items() if solver.anytime)
             raise InputError(

@@ -11,6 +11,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from humanoid_model.errors import HumanoidError
+from humanoid_model.fields import Description
+
+SMALLEST = 1e-300
+"""Of what is above 0: ranges of parameters have their ends in them."""
 
 
 def declare_number(
@@ -65,6 +69,31 @@ def declare_flag(node: Node, name: str, default: bool, description: str, *, read
 def declare_text(node: Node, name: str, default: str, description: str, *, read_only: bool = False) -> None:
     """Declare a string parameter."""
     node.declare_parameter(name, default, ParameterDescriptor(description=description, read_only=read_only))
+
+
+def declare_field(node: Node, name: str, field: Description, note: str = "", *, read_only: bool = False) -> None:
+    """Declare a parameter that is a described field, with its default, range and meaning.
+
+    Args:
+        node: that has it.
+        name: of the parameter.
+        field: what it is; a number that is left open is 0, a text empty.
+        note: what else is to be said.
+        read_only: whether it can't be changed.
+    """
+    left_open = "; 0 leaves it open" if field.may_be_left_open and field.kind is not str else ""
+    meaning = f"{field.summary[0].upper()}{field.summary[1:]}{left_open}{note}"
+    default = field.kind() if field.may_be_left_open else field.default
+    if field.kind is float:
+        low = 0.0 if field.may_be_left_open else field.low + SMALLEST if field.above else field.low
+        declare_number(node, name, default, low, field.high, meaning, read_only=read_only)
+    elif field.kind is int:
+        low = 0 if field.may_be_left_open else int(field.low)
+        declare_whole(node, name, default, low, int(min(field.high, 2**31)), meaning, read_only=read_only)
+    elif field.kind is bool:
+        declare_flag(node, name, default, meaning, read_only=read_only)
+    else:
+        declare_text(node, name, default, meaning, read_only=read_only)
 
 
 def declare_texts(

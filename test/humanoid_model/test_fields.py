@@ -62,7 +62,7 @@ def test_messages_leave_open_by_zero_what_may_be():
 
 
 def test_the_docstring_tells_the_fields():
-    assert "speed: mean speed; above 0, at most 2 [m/s]." in Walk.__doc__
+    assert "speed: mean speed [m/s]; above 0, at most 2." in Walk.__doc__
     assert "gait: what feet do: level, run." in Walk.__doc__
     assert "arms: swing the arms." in Walk.__doc__
     assert "start" not in Walk.__doc__
@@ -70,9 +70,9 @@ def test_the_docstring_tells_the_fields():
 
 def test_a_command_line_takes_fields_and_leaves_open_what_is_not_given(capsys):
     parser = argparse.ArgumentParser()
-    add_options(parser, Walk, ["speed", "steps", "arms", "gait"])
-    taken = vars(parser.parse_args(["--speed", "1.5", "--steps", "3", "--no-arms"]))
-    assert taken == {"speed": 1.5, "steps": 3, "arms": False, "gait": None}
+    add_options(parser, Walk, ["speed", "steps", "gait"])
+    taken = vars(parser.parse_args(["--speed", "1.5", "--steps", "3"]))
+    assert taken == {"speed": 1.5, "steps": 3, "gait": None}
     with pytest.raises(SystemExit):
         parser.parse_args(["--help"])
-    assert "mean speed; above 0, at most 2 [m/s]" in capsys.readouterr().out
+    assert "mean speed [m/s]; above 0, at most 2" in capsys.readouterr().out

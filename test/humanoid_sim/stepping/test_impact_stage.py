@@ -456,10 +456,10 @@ def test_a_restored_run_repeats_bit_for_bit() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"impacts": "elastic"}, "no way to resolve impacts 'elastic'"),
-        ({"impact_speed": 0.0}, "impact_speed is 0"),
-        ({"impact_speed": float("nan")}, "impact_speed is nan"),
-        ({"impact_speed": float("inf")}, "impact_speed is inf"),
+        ({"impacts": "elastic"}, "impacts: is 'elastic'"),
+        ({"impact_speed": 0.0}, "impact_speed: is 0"),
+        ({"impact_speed": float("nan")}, "impact_speed: is nan"),
+        ({"impact_speed": float("inf")}, "impact_speed: is inf"),
         ({"impacts": "separate", "integrator": "moreau"}, "impacts is 'separate'"),
     ],
 )
