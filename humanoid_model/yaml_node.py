@@ -21,6 +21,7 @@ from yaml.scanner import Scanner
 
 from humanoid_model.checks import check_name
 from humanoid_model.errors import InputError
+from humanoid_model.fields import descriptions
 from humanoid_model.input_file import read_text
 from humanoid_model.size_bounds import Growth, check_size
 
@@ -145,6 +146,29 @@ class YamlNode:
         if value <= above:
             raise self.fail(f"is {value:g}", f"Give more than {above:g}")
         return value
+
+    def fields(self, kind: type, others: Iterable[str] = ()) -> tuple[dict[str, Any], dict[str, YamlNode]]:
+        """Return what a mapping says of a dataclass: its described fields, and the nodes of its other keys.
+
+        Args:
+            kind: the dataclass.
+            others: keys that are no described fields.
+
+        Raises:
+            InputError: a key that isn't known, or a value that the field can't have.
+        """
+        described = descriptions(kind)
+        nodes = self.mapping((*described, *others))
+        found = {}
+        for name in [name for name in nodes if name in described]:
+            node, one = nodes.pop(name), described[name]
+            read = {bool: node.boolean, str: node.string, float: node.number, int: node.number}[one.kind]
+            found[name] = value = read()
+            try:
+                one.check(value, name)
+            except InputError as error:
+                raise node.fail(error.problem, error.remedy) from None
+        return found, nodes
 
     def numbers(self, count: int) -> np.ndarray:
         """(count,) finite numbers.

@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import TypeVar
 
 from humanoid_control.execution.motion_check import MotionBounds
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, flag, number, text
 from humanoid_model.resources import find_resource
 from humanoid_model.yaml_node import YamlNode, read_yaml
 
+S = TypeVar("S")
 FOLDER = "config/bridge"
 """Where files that come with the stack are found by name."""
 
@@ -74,96 +77,77 @@ class ControllerSettings:
 
 
 @dataclass(frozen=True)
-class BridgeTiming:
-    """How often, how far ahead, how long.
+class BridgeTiming(Described):
+    """How often, how far ahead, how long."""
 
-    Attributes:
-        rate: of set points, windows and looks at the robot [Hz].
-        horizon: how long what was sent moves a controller when nothing follows [s].
-        lead: from a goal's check to its common start [s].
-        acceleration: bound of the change of speed along the path [1/s].
-        braking: the same where it is stopped, as far as balance and the bounds of accelerations allow [1/s].
-        watchdog: how long the bridge may stand still before goals are cancelled for it [s].
-        clock: how long the clock may stand still [s of wall-clock time].
-        state_age: how old each joint's state may be, and states that controllers publish [s].
-        dead_man: how long a client's sign of life may be missing, where its goal doesn't say [s]; 0: none is needed.
-    """
-
-    rate: float = 50.0
-    horizon: float = 0.1
-    lead: float = 0.2
-    acceleration: float = 2.0
-    braking: float = 12.5
-    watchdog: float = 0.2
-    clock: float = 5.0
-    state_age: float = 0.15
-    dead_man: float = 0.0
-
-
-@dataclass(frozen=True)
-class EmergencySettings:
-    """The emergency stop.
-
-    Attributes:
-        topic: that stops (std_msgs/Bool).
-        heartbeat: how long nothing may come on it [s of wall-clock time]; 0: any time.
-        latched: whether it is kept for late listeners; then it counts as pressed until something has come.
-    """
-
-    topic: str = "emergency_stop"
-    heartbeat: float = 0.0
-    latched: bool = False
+    rate: float = number(50.0, "of set points, windows and looks at the robot", "Hz", low=0.0, above=True)
+    horizon: float = number(
+        0.1, "how long what was sent moves a controller when nothing follows", "s", low=0.0, above=True
+    )
+    lead: float = number(0.2, "from a goal's check to its common start", "s", low=0.0, above=True)
+    acceleration: float = number(2.0, "bound of the change of speed along the path", "1/s", low=0.0, above=True)
+    braking: float = number(
+        12.5, "the same where it is stopped, as far as balance and the bounds of accelerations allow", "1/s", low=0.0,
+        above=True,
+    )  # fmt: skip
+    watchdog: float = number(
+        0.2, "how long the bridge may stand still before goals are cancelled for it", "s", low=0.0, above=True
+    )
+    clock: float = number(5.0, "how long the clock may stand still", "s of wall-clock time", low=0.0, above=True)
+    state_age: float = number(
+        0.15, "how old each joint's state may be, and states that controllers publish", "s", low=0.0, above=True
+    )
+    dead_man: float = number(
+        0.0, "how long a client's sign of life may be missing, where its goal doesn't say; 0: none is needed", "s",
+        low=0.0,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class FallSettings:
+class EmergencySettings(Described):
+    """The emergency stop."""
+
+    topic: str = text("emergency_stop", "that stops (std_msgs/Bool)")
+    heartbeat: float = number(0.0, "how long nothing may come on it; 0: any time", "s of wall-clock time", low=0.0)
+    latched: bool = flag(
+        False, "whether it is kept for late listeners; then it counts as pressed until something has come"
+    )
+
+
+@dataclass(frozen=True)
+class FallSettings(Described):
     """What a fall is known by.
 
     Attributes:
-        imu: topic of an inertial measurement unit that gives its orientation (sensor_msgs/Imu); empty: none.
-        sensor: of the robot, which that is; empty: it sits in the base, with its axes.
-        attitude: by which the base may be tilted from the motion's attitude [rad].
         wrenches: topics of force sensors that bear the robot together (geometry_msgs/WrenchStamped).
-        force: which they have to bear together [N].
-        time: how long they may bear less [s].
     """
 
-    imu: str = ""
-    sensor: str = ""
-    attitude: float = 0.5
+    imu: str = text("", "topic of an inertial measurement unit that tells orientation (sensor_msgs/Imu); empty: none")
+    sensor: str = text("", "of the robot, which that is; empty: it sits in the base, with its axes")
+    attitude: float = number(
+        0.5, "by which the base may be tilted from the motion's attitude", "rad", low=0.0, above=True
+    )
     wrenches: tuple[str, ...] = ()
-    force: float = 0.0
-    time: float = 0.1
+    force: float = number(0.0, "which they have to bear together", "N", low=0.0)
+    time: float = number(0.1, "how long they may bear less", "s", low=0.0, above=True)
 
 
 @dataclass(frozen=True)
-class BridgeTolerances:
-    """How far joints may be from the path.
+class BridgeTolerances(Described):
+    """How far joints may be from the path."""
 
-    Attributes:
-        path: on the way [rad or m].
-        goal: at the end [rad or m].
-        goal_time: how late the end may be reached [s].
-    """
-
-    path: float = 0.2
-    goal: float = 0.05
-    goal_time: float = 1.0
+    path: float = number(0.2, "on the way", "rad or m", low=0.0)
+    goal: float = number(0.05, "at the end", "rad or m", low=0.0)
+    goal_time: float = number(1.0, "how late the end may be reached", "s", low=0.0)
 
 
 @dataclass(frozen=True)
-class BalanceSettings:
-    """What balance is asked for.
+class BalanceSettings(Described):
+    """What balance is asked for."""
 
-    Attributes:
-        friction: at contacts.
-        margin: of balance along the motion [N]; minus infinite: it isn't looked at.
-        stop_margin: where the robot is stopped [N].
-    """
-
-    friction: float = 0.5
-    margin: float = 0.0
-    stop_margin: float = 10.0
+    friction: float = number(0.5, "at contacts", low=0.0)
+    margin: float = number(0.0, "of balance along the motion; far below 0: it isn't looked at", "N", low=-1e9)
+    stop_margin: float = number(10.0, "where the robot is stopped", "N", low=-1e9)
 
 
 @dataclass(frozen=True)
@@ -232,9 +216,9 @@ def load_bridge_settings(name_or_path: str) -> BridgeSettings:
         fall=_fall(top["fall"], robot) if "fall" in top else None,
         controllers=_controllers(top["controllers"], robot),
         timing=_timing(top.get("timing")),
-        tolerances=BridgeTolerances(**_numbers(top.get("tolerances"), ("path", "goal", "goal_time"))),
+        tolerances=_read(BridgeTolerances, top.get("tolerances")),
         bounds=_bounds(top.get("bounds"), robot),
-        balance=BalanceSettings(**_numbers(top.get("balance"), ("friction", "margin", "stop_margin"), lowest=-1e9)),
+        balance=_read(BalanceSettings, top.get("balance")),
         stops=_stops(top.get("stops")),
     )
 
@@ -247,34 +231,21 @@ def _beside(path: Path, robot: str) -> str:
 
 def _emergency(node: YamlNode | None) -> EmergencySettings:
     """Return the emergency stop's settings; a topic alone says it all where it has neither heartbeat nor latch."""
-    if node is None:
-        return EmergencySettings()
-    if node.is_text:
-        return EmergencySettings(node.string())
-    fields = node.mapping(("topic", "heartbeat", "latched"))
-    return EmergencySettings(
-        topic=fields["topic"].string() if "topic" in fields else EmergencySettings.topic,
-        heartbeat=fields["heartbeat"].number(above=0.0) if "heartbeat" in fields else 0.0,
-        latched=fields["latched"].boolean() if "latched" in fields else False,
-    )
+    return EmergencySettings(node.string()) if node is not None and node.is_text else _read(EmergencySettings, node)
 
 
 def _fall(node: YamlNode, robot: Robot) -> FallSettings:
-    fields = node.mapping(("imu", "sensor", "attitude", "wrenches", "force", "time"))
-    if "imu" not in fields and "wrenches" not in fields:
+    fields, others = node.fields(FallSettings, ("wrenches",))
+    if "imu" not in fields and "wrenches" not in others:
         raise node.fail("names no sensor", "Give imu, or wrenches with force")
-    if "wrenches" in fields and "force" not in fields:
+    if "wrenches" in others and not fields.get("force"):
         raise node.fail("force is missing", "Give the force that the wrenches' sensors bear together at least, in N")
     units = [name for name, sensor in robot.sensors.items() if sensor.type == "imu"]
-    sensor = units[0] if len(units) == 1 else ""
-    if "sensor" in fields:
-        sensor = fields["sensor"].string(units)
-    numbers = {name: fields[name].number(above=0.0) for name in ("attitude", "force", "time") if name in fields}
+    sensor = fields.setdefault("sensor", units[0] if len(units) == 1 else "")
+    if sensor and sensor not in units:
+        raise node.fail(f"sensor is '{sensor}'", f"Use one of {', '.join(units)}")
     return FallSettings(
-        imu=fields["imu"].string() if "imu" in fields else "",
-        sensor=sensor,
-        wrenches=tuple(item.string() for item in fields["wrenches"].items()) if "wrenches" in fields else (),
-        **numbers,
+        **fields, wrenches=tuple(item.string() for item in others["wrenches"].items()) if "wrenches" in others else ()
     )
 
 
@@ -316,8 +287,7 @@ def _joints(node: YamlNode, robot: Robot) -> tuple[str, ...]:
 
 
 def _timing(node: YamlNode | None) -> BridgeTiming:
-    names = ("rate", "horizon", "lead", "acceleration", "braking", "watchdog", "clock", "state_age", "dead_man")
-    timing = BridgeTiming(**_numbers(node, names, above=0.0))
+    timing = _read(BridgeTiming, node)
     if node is not None and timing.braking < timing.acceleration:
         raise node.fail(
             f"braking is {timing.braking:g}, acceleration is {timing.acceleration:g}", "Give braking at least as much"
@@ -353,9 +323,6 @@ def _stops(node: YamlNode | None) -> dict[Fault, Stop]:
     return stops
 
 
-def _numbers(
-    node: YamlNode | None, names: tuple[str, ...], *, lowest: float = 0.0, above: float = float("-inf")
-) -> dict[str, float]:
-    if node is None:
-        return {}
-    return {name: value.number(lowest, above) for name, value in node.mapping(names).items()}
+def _read(kind: type[S], node: YamlNode | None) -> S:
+    """Return settings of which a file may say some."""
+    return kind() if node is None else kind(**node.fields(kind)[0])
