@@ -13,7 +13,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 from humanoid_model.checks import LARGEST, shown
 from humanoid_model.errors import InputError
@@ -53,8 +53,9 @@ class Description:
     @property
     def summary(self) -> str:
         """Meaning, choices and unit, in a line."""
-        summary = f"{self.meaning}: {', '.join(self.words)}" if self.words else self.meaning
-        return f"{summary} [{self.unit}]" if self.unit else summary
+        what, more, rest = self.meaning.partition(";")
+        unit = f" [{self.unit}]" if self.unit else ""
+        return f"{what}{unit}{more}{rest}{': ' if self.words else ''}{', '.join(self.words)}"
 
     @property
     def told(self) -> str:
@@ -129,7 +130,13 @@ def _described(description: Description) -> Any:
 
 
 class Described:
-    """A dataclass some of whose fields are described; its docstring tells them, and what it is given is checked."""
+    """A dataclass some of whose fields are described; its docstring tells them, and what it is given is checked.
+
+    Attributes:
+        part_of: what refusals write before a field's name, of a part of a request.
+    """
+
+    part_of: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
         """Tell the fields in the docstring."""
@@ -145,7 +152,7 @@ class Described:
             InputError: one can't be used; it names the field, its value and what would be right.
         """
         for name, description in descriptions(type(self)).items():
-            description.check(getattr(self, name), name)
+            description.check(getattr(self, name), f"{self.part_of}{name}")
 
 
 def _is_described(value: object) -> bool:

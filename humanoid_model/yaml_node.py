@@ -148,7 +148,7 @@ class YamlNode:
         return value
 
     def fields(self, kind: type, others: Iterable[str] = ()) -> tuple[dict[str, Any], dict[str, YamlNode]]:
-        """Return what a mapping says of a dataclass: its described fields, and the nodes of its other keys.
+        """Return what a mapping says of a dataclass: its described flags, texts and numbers, and nodes of other keys.
 
         Args:
             kind: the dataclass.
@@ -162,8 +162,8 @@ class YamlNode:
         found = {}
         for name in [name for name in nodes if name in described]:
             node, one = nodes.pop(name), described[name]
-            read = {bool: node.boolean, str: node.string, float: node.number, int: node.number}[one.kind]
-            found[name] = value = read()
+            value = node.boolean() if one.kind is bool else node.string() if one.kind is str else node.number()
+            found[name] = value
             try:
                 one.check(value, name)
             except InputError as error:

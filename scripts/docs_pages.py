@@ -39,14 +39,44 @@ def packages() -> dict[str, list[str]]:
     return found
 
 
+def described_fields() -> dict[str, list[str]]:
+    """List the tables of fields that dataclasses describe (`humanoid_model.fields`) by class, without importing any."""
+    tables: dict[str, list[str]] = {}
+    for path in ROOT.glob("humanoid_*/**/*.py"):
+        for kind in [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)]:
+            rows = [row for item in kind.body if (row := field_row(item))]
+            if rows:
+                tables[kind.name] = ["", "| field | default | meaning | range |", "| --- | --- | --- | --- |", *rows]
+    return tables
+
+
+def field_row(item: ast.stmt) -> str:
+    """Write the row of a described field; empty of anything else in a class."""
+    if not (isinstance(item, ast.AnnAssign) and isinstance(item.value, ast.Call)):
+        return ""
+    call, given = item.value, {key.arg: ast.unparse(key.value) for key in item.value.keywords}
+    kind = ast.unparse(call.func)
+    if kind not in ("number", "count", "flag", "text", "choice"):
+        return ""
+    default, *texts = (one.value if isinstance(one, ast.Constant) else ast.unparse(one) for one in call.args)
+    meaning = texts[1] if kind == "choice" else texts[0]
+    unit = f" [{texts[1]}]" if kind == "number" and len(texts) > 1 else ""
+    low = given.get("low", "0" if kind == "count" else "")
+    ends = f"above {low}" if "above" in given else f"{low} or more" if low else "", given.get("high", "")
+    limits = ", at most ".join(filter(None, ends)) if ends[0] else f"at most {ends[1]}" if ends[1] else ""
+    shown = "open" if default is None or default == "math.inf" else f"`{default}`"
+    return f"| `{ast.unparse(item.target)}` | {shown} | {meaning}{unit} | {limits} |"
+
+
 def names_page(package: str, all_names: dict[str, list[str]]) -> str:
     """Write the page of a package's public names and of those of the packages in it."""
-    lines = [f"# {package}", "", "Public names. All others are internal and may change."]
+    lines, tables = [f"# {package}", "", "Public names. All others are internal and may change."], described_fields()
     for name, members in all_names.items():
         if name == package or name.startswith(f"{package}."):
             docstring = ast.get_docstring(ast.parse((ROOT / name.replace(".", "/") / "__init__.py").read_text()))
             lines += ["", f"## `{name}` {{#{name}}}", "", (docstring or "").split("\n\n")[0]]
-            lines += [f"\n::: {name}.{member}" for member in members]
+            for member in members:
+                lines += [f"\n::: {name}.{member}", *tables.get(member, ())]
     return "\n".join(lines) + "\n"
 
 

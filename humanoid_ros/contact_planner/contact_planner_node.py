@@ -16,8 +16,8 @@ from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.checks import check_known
+from humanoid_model.fields import descriptions
 from humanoid_planner.optimisation.solve import solver_names
-from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.equilibrium_service import answer_check_equilibrium
 from humanoid_ros.contact_planner.motion_requests import MotionRequests
@@ -32,12 +32,14 @@ from humanoid_ros.contact_planner.posture_service import PostureDefaults, answer
 from humanoid_ros.contact_planner.verify_service import answer_verify_plan
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
+    declare_field,
     declare_number,
     declare_text,
     declare_whole,
     number,
     refuse_unusable,
     text,
+    values,
     whole,
 )
 from humanoid_ros.node.process_requests import RequestWorkers
@@ -93,9 +95,7 @@ class ContactPlannerNode(ServingNode):
         self.workers.offer(VerifyPlan, "verify_plan", lambda *asked: answer_verify_plan(self._cache, *asked))
         workers = ProcessWorkers(whole(self, "processes"), MODULE, number(self, "process_idle_time"))
         self._plans = PlanRequests(self, workers, kept, self._plan_defaults, self._show_plan)
-        self._motions = MotionRequests(
-            self, workers, kept, lambda: number(self, "motion_time_limit"), self._trajectory.publish
-        )
+        self._motions = MotionRequests(self, workers, kept, self._plan_defaults, self._trajectory.publish)
         self.workers.requests = self._plans, self._motions
         self.workers.prepare("generate_posture", lambda: warm_up(self._cache, self._defaults()))
         refuse_unusable(self, self._check_parameters)
@@ -106,12 +106,8 @@ class ContactPlannerNode(ServingNode):
 
     def _declare_parameters(self) -> None:
         declare_diagnostics_rate(self)
-        declare_text(self, "scene", "stand", "Scene of requests that name none: a name, or the path of a file")
-        declare_text(self, "solver", DEFAULT_SOLVER, f"Solver of requests that name none: {', '.join(solver_names())}")
-        declare_whole(self, "max_iterations", 150, 1, 100000, "Solver iterations of requests that give 0")
-        declare_number(
-            self, "time_limit", 10.0, 1e-3, 3600.0, "Wall-clock time that a request may take that gives 0 [s]"
-        )
+        for name, one in {**descriptions(PlanDefaults), **descriptions(PostureDefaults)}.items():
+            declare_field(self, name, one, f": {', '.join(solver_names())}" if name == "solver" else "")
         declare_number(
             self, "small_radius", 0.01, 1e-4, 1.0, "Radius r of the spheres on a volume's corners [m]", read_only=True
         )
@@ -121,11 +117,6 @@ class ContactPlannerNode(ServingNode):
         declare_whole(
             self, "cache_size", 8, 1, 1000, "Robots and scenes that are kept, with their volumes", read_only=True
         )
-        declare_whole(self, "plan_nodes", 5000, 1, 10**9, "Nodes of the tree of plan requests that give 0")
-        declare_number(self, "plan_time_limit", 60.0, 1e-3, 86400.0, "Wall-clock time of plan requests that give 0 [s]")
-        declare_number(
-            self, "motion_time_limit", 600.0, 1e-3, 86400.0, "Wall-clock time of motion requests that give 0 [s]"
-        )
         declare_whole(self, "processes", 1, 1, 64, "Plans and motions that are worked on at a time", read_only=True)
         declare_number(self, "process_idle_time", IDLE_TIME, 0.0, 86400.0, IDLE_TIME_MEANING, read_only=True)
         declare_whole(self, "ghosts", 8, 2, 500, "Stances of a plan that are drawn")
@@ -133,21 +124,19 @@ class ContactPlannerNode(ServingNode):
         declare_number(self, "cone_scale", 0.0016, 1e-6, 1.0, "Height of a friction cone per normal force [m/N]")
         declare_number(self, "arrow_scale", 0.0018, 1e-6, 1.0, "Length of a force arrow per force [m/N]")
 
-    def _check_parameters(self, values: Mapping[str, Any]) -> None:
+    def _check_parameters(self, new: Mapping[str, Any]) -> None:
         """Raise a HumanoidError for a text that can't be used."""
-        if "scene" in values:
-            with requested_reading(values["scene"]):
-                self._cache.scene(check_requested(values["scene"], "scene"), "scene")
-        if "solver" in values:
-            check_known(values["solver"], solver_names(), "solver", "solver")
+        if "scene" in new:
+            with requested_reading(new["scene"]):
+                self._cache.scene(check_requested(new["scene"], "scene"), "scene")
+        if "solver" in new:
+            check_known(new["solver"], solver_names(), "solver", "solver")
 
     def _defaults(self) -> PostureDefaults:
-        return PostureDefaults(
-            text(self, "scene"), text(self, "solver"), whole(self, "max_iterations"), number(self, "time_limit")
-        )
+        return PostureDefaults(text(self, "scene"), **values(self, PostureDefaults))
 
     def _plan_defaults(self) -> PlanDefaults:
-        return PlanDefaults(text(self, "scene"), whole(self, "plan_nodes"), number(self, "plan_time_limit"))
+        return PlanDefaults(**values(self, PlanDefaults))
 
     # In the workers' threads --------------------------------------------------------------------------------------
 

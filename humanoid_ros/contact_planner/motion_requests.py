@@ -10,6 +10,7 @@ from humanoid_stack.action import GenerateMotion
 from humanoid_stack.msg import WholeBodyTrajectory
 
 from humanoid_model.progress import Progress
+from humanoid_ros.contact_planner.plan_request import PlanDefaults
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.process_requests import ProcessRequests
@@ -29,7 +30,7 @@ class MotionRequests(ProcessRequests):
         node: AnsweringNode,
         workers: ProcessWorkers,
         cache: tuple[int, float, float],
-        limit: Callable[[], float],
+        defaults: Callable[[], PlanDefaults],
         show: Callable[[WholeBodyTrajectory], None],
     ) -> None:
         """Offer the action.
@@ -38,11 +39,11 @@ class MotionRequests(ProcessRequests):
             node: that offers it.
             workers: that work.
             cache: what each of them keeps, see :func:`humanoid_ros.contact_planner.plan_task.planning_cache`.
-            limit: wall-clock time of requests that give none [s].
+            defaults: what requests may leave open.
             show: takes each motion along a whole plan, in the executor's thread.
         """
         super().__init__(node, workers)
-        self._cache, self._limit, self._show = cache, limit, show
+        self._cache, self._defaults, self._show = cache, defaults, show
 
     def asked(self, goal: Any) -> Any:
         """Return the goal, which is the request."""
@@ -54,7 +55,7 @@ class MotionRequests(ProcessRequests):
 
     def time_limit(self, request: GenerateMotion.Goal) -> float:
         """Wall-clock time that a request may take [s]."""
-        return seconds(request.time_limit) or self._limit()
+        return seconds(request.time_limit) or self._defaults().motion_time_limit
 
     def read(self, progress: Progress) -> tuple[GenerateMotion.Feedback, None]:
         """Return feedback of a step."""

@@ -19,6 +19,7 @@ from humanoid_model import Robot, Scene, Stance
 from humanoid_model.checks import check_enumerated, check_finite, check_known, check_not_negative
 from humanoid_model.contact import ContactKind
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, count, number, text
 from humanoid_planner.contacts import (
     Attractor,
     BarycentreNear,
@@ -45,7 +46,6 @@ from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.criterion_messages import CriterionKind, check_guide, read_criterion
 from humanoid_ros.contact_planner.posture_task_messages import check_collision_margin, load, posture_task
 from humanoid_ros.contact_planner.requested_scene import requested_scene
-from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.field_values import read_fields, within
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance
@@ -81,22 +81,15 @@ class TermKind(IntEnum):
 
 
 @dataclass(frozen=True)
-class PlanDefaults:
-    """What requests leave open.
+class PlanDefaults(Described):
+    """What requests for plans and motions leave open, as the node's parameters have it."""
 
-    Attributes:
-        scene: name or path.
-        max_nodes: of the tree.
-        time_limit: wall-clock time [s].
-    """
-
-    scene: str
-    max_nodes: int
-    time_limit: float
-
-    def limit(self, request: ContactPlanRequest) -> float:
-        """Wall-clock time that a request may take [s]."""
-        return seconds(request.time_limit) or self.time_limit
+    scene: str = text("stand", "scene of requests that name none: a name, or the path of a file")
+    plan_nodes: int = count(5000, "nodes of the tree of plan requests that give 0", low=1, high=10**9)
+    plan_time_limit: float = number(60.0, "wall-clock time of plan requests that give 0", "s", low=1e-3, high=86400.0)
+    motion_time_limit: float = number(
+        600.0, "wall-clock time of motion requests that give 0", "s", low=1e-3, high=86400.0
+    )
 
 
 def read_plan_request(cache: PlanningCache, default_scene: str, request: ContactPlanRequest) -> ContactProblem:

@@ -13,6 +13,7 @@ from rclpy.serialization import deserialize_message
 
 from humanoid_model.progress import Progress
 from humanoid_ros.contact_planner.plan_request import PlanDefaults
+from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.process_requests import ProcessRequests
 from humanoid_ros.node.process_workers import ProcessWorkers
@@ -58,7 +59,7 @@ class PlanRequests(ProcessRequests):
 
     def time_limit(self, request: ContactPlanRequest) -> float:
         """Wall-clock time that a request may take [s]."""
-        return self._defaults().limit(request)
+        return seconds(request.time_limit) or self._defaults().plan_time_limit
 
     def read(self, progress: Progress) -> tuple[PlanContactsAction.Feedback | None, ContactPlan | None]:
         """Return feedback of the search, and the path to the best node where that is new."""

@@ -52,11 +52,11 @@ def plan(
         InputError: a field can't be used; the message names it.
     """
     message = deserialize_message(request, ContactPlanRequest)
-    limit = time_limit(message.time_limit, defaults.time_limit)
+    limit = time_limit(message.time_limit, defaults.plan_time_limit)
     planner = ContactPlanner(read_plan_request(planning_cache(*cache), defaults.scene, message))
     writer = PlanWriter(planner.space.problem, message, defaults.scene)
     watch, began = _Watch(planner, writer, tell), time.monotonic()
-    found = planner.run(time_limit=limit, max_nodes=int(message.max_nodes) or defaults.max_nodes, progress=watch)
+    found = planner.run(time_limit=limit, max_nodes=int(message.max_nodes) or defaults.plan_nodes, progress=watch)
     watch.tell()
     if found.success and message.shorten:
         found = planner.shortened()

@@ -11,11 +11,13 @@ from humanoid_stack.srv import GeneratePosture
 from humanoid_model import Scene, Stance
 from humanoid_model.checks import check_enumerated, check_known
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, count, number, text
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.result import SolverOptions
 from humanoid_planner.optimisation.solve import solver_names
 from humanoid_planner.posture import Criterion, PostureProblem, PostureRequirements, PostureResult, solve_problem
 from humanoid_planner.posture.balance.bearing_contacts import patch_outline, patch_placement
+from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_planner.posture.problem.centring import centre_in_polygon, centre_in_wrenches
 from humanoid_planner.posture.problem.placed_contact import place_contact
@@ -34,20 +36,19 @@ from humanoid_ros.node.request_fields import time_limit
 
 
 @dataclass(frozen=True)
-class PostureDefaults:
-    """What a request leaves open.
+class PostureDefaults(Described):
+    """What a request leaves open, as the node's parameters have it.
 
     Attributes:
         scene: name or path.
-        solver: its name.
-        max_iterations: of the solver.
-        time_limit: wall-clock time [s].
     """
 
     scene: str
-    solver: str
-    max_iterations: int
-    time_limit: float
+    solver: str = text(DEFAULT_SOLVER, "solver of requests that name none")
+    max_iterations: int = count(150, "solver iterations of requests that give 0", low=1, high=100000)
+    time_limit: float = number(
+        10.0, "wall-clock time that a request may take that gives 0", "s", low=1e-3, high=3600.0
+    )
 
 
 def answer_generate_posture(

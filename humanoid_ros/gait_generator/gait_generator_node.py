@@ -17,6 +17,7 @@ from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
+from humanoid_model.fields import descriptions
 from humanoid_planner.gait import GaitDefaults, load_gait_model
 from humanoid_planner.gait.specification.gait_model import FootSizes
 from humanoid_planner.gait.specification.gait_spec import METHODS
@@ -26,6 +27,7 @@ from humanoid_ros.gait_generator.gait_requests import MODULE, GaitRequests
 from humanoid_ros.gait_generator.gait_task import compute_states
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
+    declare_field,
     declare_flag,
     declare_number,
     declare_text,
@@ -34,6 +36,7 @@ from humanoid_ros.node.parameter_declaration import (
     number,
     refuse_unusable,
     text,
+    values,
     whole,
 )
 from humanoid_ros.node.process_requests import RequestWorkers
@@ -85,34 +88,17 @@ class GaitGeneratorNode(ServingNode):
     # Parameters ---------------------------------------------------------------------------------------------------
 
     def _declare_parameters(self) -> None:
-        own = GaitDefaults()
         declare_diagnostics_rate(self)
-        declare_text(self, "model", own.model, "Model of requests that name none: bip, rabbit, five_bar, file or robot")
+        for name, one in descriptions(GaitDefaults).items():
+            declare_field(self, name, one)
         declare_number(self, "foot_length", 0.0, 0.0, 1.0, "Heel to toe of bip [m]; 0: that of its file")
         declare_number(self, "ankle_height", 0.0, 0.0, 0.5, "Of bip's ankle above the sole [m]; 0: that of its file")
         declare_flag(
             self,
             "ankle_torque",
-            own.feet.ankle_torque,
+            FootSizes().ankle_torque,
             "Whether the ground turns rabbit's stance shank; its gaits are no trajectory of a robot then",
         )
-        declare_text(self, "method", own.method, f"Method of requests that name none: {', '.join(METHODS)}")
-        declare_number(self, "tolerance", own.tolerance, 0.0, 0.1, "Tolerance of requests that give 0; 0: the method's")
-        declare_whole(self, "max_nodes", own.max_nodes, 0, 100000, "Nodes of requests that give 0; 0: the method's own")
-        declare_number(self, "time_limit", own.time_limit, 0.1, 86400.0, "Wall-clock time of requests that give 0 [s]")
-        declare_number(self, "friction", own.friction, 1e-3, 10.0, "Friction of requests that give 0 [-]")
-        declare_number(self, "torque_weight", own.torque_weight, 1e-9, 1e9, "Weight of torques, for 0 [-]")
-        declare_number(self, "force_weight", own.force_weight, 1e-9, 1e9, "Weight of contact forces, for 0 [-]")
-        declare_number(self, "torque_size", own.torque_size, 1e-9, 1e3, "Inverse of a torque's expected size [1/(N m)]")
-        declare_number(self, "force_size", own.force_size, 1e-9, 1e3, "Inverse of a force's expected size [1/N]")
-        declare_number(self, "closure", own.closure, 1.0, 1e12, "Penalty on open loops, for 0 [1/(m^2 s)]")
-        declare_number(self, "sole_angle", own.sole_angle, 0.0, 1e12, "Penalty on the front sole, for 0 [1/(rad^2 s)]")
-        declare_number(self, "clearance", own.clearance, 0.0, 1e12, "Penalty on feet in the ground, for 0 [1/(m^2 s)]")
-        declare_number(self, "range", own.range, 0.0, 1e6, "Penalty on joint ranges, for 0 [m^2/rad^2]")
-        declare_number(self, "rate", own.rate, 0.0, 1e6, "Penalty on joint rates, for 0 [m^2 s^2/rad^2]")
-        declare_number(self, "min_duration", own.durations[0], 1e-3, 10.0, "Least duration of a phase that is free [s]")
-        declare_number(self, "max_duration", own.durations[1], 1e-2, 100.0, "Greatest duration of such a phase [s]")
-        declare_number(self, "sample_rate", own.sample_rate, 10.0, 2000.0, "Points of a trajectory per second [Hz]")
         declare_whole(self, "processes", 2, 1, 64, "Requests that are worked on at a time", read_only=True)
         declare_number(self, "process_idle_time", IDLE_TIME, 0.0, 86400.0, IDLE_TIME_MEANING, read_only=True)
         declare_text(self, "world_frame", "world", "Name of the frame that gaits are drawn in", read_only=True)
@@ -123,44 +109,25 @@ class GaitGeneratorNode(ServingNode):
             self, "replay_rate", 30.0, 1.0, 200.0, "Messages per second of a gait that is played [Hz]", read_only=True
         )
 
-    def _check_parameters(self, values: Mapping[str, Any]) -> None:
+    def _check_parameters(self, new: Mapping[str, Any]) -> None:
         """Raise a HumanoidError for a value that can't be used."""
-        if "model" in values:
-            with requested_reading(values["model"]):
-                load_gait_model(check_requested(values["model"], "model"), FootSizes(), "model")
-        if "method" in values:
-            check_known(values["method"], METHODS, "method", "method")
-        if "replay" in values:
-            check_known(values["replay"], MODES, "replay", "way to play")
-        least, greatest = values.get("min_duration"), values.get("max_duration")
+        if "model" in new:
+            with requested_reading(new["model"]):
+                load_gait_model(check_requested(new["model"], "model"), FootSizes(), "model")
+        if "method" in new:
+            check_known(new["method"], METHODS, "method", "method")
+        if "replay" in new:
+            check_known(new["replay"], MODES, "replay", "way to play")
+        least, greatest = new.get("min_duration"), new.get("max_duration")
         if least is not None and least >= number(self, "max_duration"):
             raise InputError(f"is {least:g} s", element="min_duration", remedy="Give less than max_duration")
         if greatest is not None and greatest <= number(self, "min_duration"):
             raise InputError(f"is {greatest:g} s", element="max_duration", remedy="Give more than min_duration")
 
     def _defaults(self) -> GaitDefaults:
-        names = (
-            "tolerance",
-            "time_limit",
-            "friction",
-            "torque_weight",
-            "force_weight",
-            "torque_size",
-            "force_size",
-            "closure",
-            "sole_angle",
-            "clearance",
-            "range",
-            "rate",
-            "sample_rate",
-        )
         return GaitDefaults(
-            model=text(self, "model"),
             feet=FootSizes(number(self, "foot_length"), number(self, "ankle_height"), flag(self, "ankle_torque")),
-            method=text(self, "method"),
-            max_nodes=whole(self, "max_nodes"),
-            durations=(number(self, "min_duration"), number(self, "max_duration")),
-            **{name: number(self, name) for name in names},
+            **values(self, GaitDefaults),
         )
 
     # Answers ------------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from humanoid_planner.gait import (
 from humanoid_planner.gait import GaitSolverOptions as Options
 from humanoid_planner.gait import GaitWeights as Weights
 from humanoid_ros.messages.conversions import seconds
+from humanoid_ros.messages.field_values import read_fields
 from humanoid_ros.node.request_fields import vector
 from humanoid_ros.node.requested_files import check_requested
 
@@ -148,26 +149,20 @@ def _rest(message: GaitRest, name: str) -> RestData | None:
 
 
 def _weights(message: GaitWeights) -> Weights:
-    numbers = ("torque", "force", "closure", "sole_angle", "clearance", "range", "rate")
-    fields: dict[str, Any] = {name: float(getattr(message, name)) for name in numbers}
     return Weights(
         control_scales=tuple(map(float, message.control_scales)),
         control_sizes=tuple(map(float, message.control_sizes)),
-        **fields,
+        **read_fields(Weights, message),
     )
 
 
 def _bounds(message: GaitBounds) -> Bounds:
     arrays = ("min_controls", "max_controls", "min_positions", "max_positions", "max_velocities")
-    fields: dict[str, Any] = {name: tuple(map(float, getattr(message, name))) for name in arrays}
+    bounds: dict[str, Any] = {name: tuple(map(float, getattr(message, name))) for name in arrays}
     return Bounds(
-        **fields,
-        friction=float(message.friction),
-        min_normal_force=float(message.min_normal_force),
-        clearance=float(message.clearance),
-        enforce_friction=bool(message.enforce_friction),
-        enforce_unilateral=bool(message.enforce_unilateral),
+        **bounds,
         obstacles=tuple(_obstacle(item, f"bounds.obstacles[{i}]") for i, item in enumerate(message.obstacles)),
+        **read_fields(Bounds, message),
     )
 
 

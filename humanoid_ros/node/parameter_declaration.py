@@ -11,7 +11,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from humanoid_model.errors import HumanoidError
-from humanoid_model.fields import Description
+from humanoid_model.fields import Description, descriptions
 
 SMALLEST = 1e-300
 """Of what is above 0: ranges of parameters have their ends in them."""
@@ -101,6 +101,11 @@ def declare_texts(
 ) -> None:
     """Declare a parameter of several strings; empty ones don't count."""
     node.declare_parameter(name, [*default] or [""], ParameterDescriptor(description=description, read_only=read_only))
+
+
+def values(node: Node, kind: type) -> dict[str, Any]:
+    """Return what parameters say that are described fields of a dataclass, and have their names."""
+    return {name: one.read(node.get_parameter(name).value) for name, one in descriptions(kind).items()}
 
 
 def refuse_unusable(node: Node, check: Callable[[Mapping[str, Any]], None]) -> None:

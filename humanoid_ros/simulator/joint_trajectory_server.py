@@ -21,6 +21,7 @@ from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_model.errors import HumanoidError
+from humanoid_model.fields import Described, flag, number
 from humanoid_ros.messages.conversions import duration, seconds, stamp
 from humanoid_ros.messages.serialized_message import SerializedMessage
 from humanoid_ros.node.answering_action_server import AnsweringActionServer
@@ -48,24 +49,15 @@ Result = FollowJointTrajectory.Result
 
 
 @dataclass(frozen=True)
-class ControllerSettings:
-    """What the node's parameters say to every controller.
+class ControllerSettings(Described):
+    """What the node's parameters say to every controller."""
 
-    Attributes:
-        partial: whether trajectories may leave joints out.
-        moving_end: whether the last point may have a velocity.
-        path: position tolerance while moving [rad or m]; 0: no limit.
-        goal: position tolerance at the end [rad or m]; 0: no limit.
-        stopped_velocity: velocity tolerance at the end [rad/s or m/s]; 0: no limit.
-        goal_time: how late the end may be reached [s]; 0: any time.
-    """
-
-    partial: bool
-    moving_end: bool
-    path: float
-    goal: float
-    stopped_velocity: float
-    goal_time: float
+    partial: bool = flag(False, "whether a trajectory may leave out joints of its controller; they are held")
+    moving_end: bool = flag(False, "whether the last point of a trajectory may have a velocity")
+    path: float = number(0.0, "joint error allowed while moving; 0: any", "rad or m", low=0.0, high=1e6)
+    goal: float = number(0.05, "joint error allowed at the end of a goal; 0: any", "rad or m", low=0.0, high=1e6)
+    stopped_velocity: float = number(0.01, "velocity allowed at the end; 0: any", "rad/s, m/s", low=0.0, high=1e6)
+    goal_time: float = number(5.0, "how late the end may be reached; 0: any time", "s", low=0.0, high=1e6)
 
     def tolerances(self, count: int) -> Tolerances:
         """Default tolerances of ``count`` joints."""
@@ -298,8 +290,8 @@ def _write_state(message: JointTrajectoryControllerState, values: list[float], n
     count = len(message.joint_names)
     message.header.stamp = now
     rows = [values[i * count : (i + 1) * count] for i in range(12)]
-    for number, point in enumerate((message.reference, message.feedback, message.error, message.output)):
-        point.positions, point.velocities, point.accelerations = rows[3 * number : 3 * number + 3]
+    for index, point in enumerate((message.reference, message.feedback, message.error, message.output)):
+        point.positions, point.velocities, point.accelerations = rows[3 * index : 3 * index + 3]
         point.time_from_start = Duration(sec=since.sec, nanosec=since.nanosec)
 
 

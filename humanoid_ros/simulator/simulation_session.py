@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -16,6 +17,7 @@ from sensor_msgs.msg import TimeReference
 from tf2_msgs.msg import TFMessage
 
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, flag, number
 from humanoid_ros.messages.conversions import fill_transform, stamp
 from humanoid_ros.messages.link_transforms import write_transforms
 from humanoid_ros.messages.scene_markers import scene_markers
@@ -46,57 +48,52 @@ GREETING = 0.5
 """Time for which a newcomer is told the state of a simulation that stands still, with each status [s]."""
 
 
+def _rate(default: float, of: str) -> Any:
+    meaning = f"messages per simulated second of {of}; a whole number of steps lies between two"
+    return number(default, meaning, "Hz", low=0.1, high=10000.0)
+
+
 @dataclass(frozen=True)
-class SessionSettings:
-    """What the node's parameters say to a session; rates are per second of simulated time [Hz].
+class SessionSettings(Described):
+    """What the node's parameters of the same names say to a session.
 
     Attributes:
-        real_time_factor: simulated seconds per second to aim at; 0: as fast as possible.
-        lockstep: how long a command is waited for that was promised [s of wall-clock time]; 0: not at all.
-        clock_rate: of /clock.
-        joint_state_rate: of joint_states.
-        transform_rate: of /tf.
-        odometry_rate: of the base's odometry.
-        imu_rate: of inertial measurement units.
-        wrench_rate: of force-torque sensors.
-        camera_rate: of cameras.
-        contact_rate: of contacts.
-        marker_rate: of contact markers.
-        controller_state_rate: of the controllers' states.
-        feedback_rate: of the feedback of trajectory goals.
-        control_rate: of the controllers' updates; fixed when a scene is loaded.
-        device_rate: of the forces that devices display.
-        trace_rate: of the ways of traced bodies.
-        status_rate: of the status, per second of wall-clock time.
-        diagnostics_rate: of diagnostics, per second of wall-clock time.
-        interpolate_from_desired_state: where trajectories begin; fixed when a scene is loaded.
         controllers: settings of the controllers.
         devices: names of the devices that are coupled when a scene is loaded.
         traces: bodies and links whose ways are drawn.
     """
 
-    real_time_factor: float
-    lockstep: float
-    clock_rate: float
-    joint_state_rate: float
-    transform_rate: float
-    odometry_rate: float
-    imu_rate: float
-    wrench_rate: float
-    camera_rate: float
-    contact_rate: float
-    marker_rate: float
-    controller_state_rate: float
-    feedback_rate: float
-    device_rate: float
-    trace_rate: float
-    control_rate: float
-    status_rate: float
-    diagnostics_rate: float
-    interpolate_from_desired_state: bool
-    controllers: ControllerSettings
-    devices: tuple[str, ...]
-    traces: tuple[str, ...]
+    real_time_factor: float = number(
+        1.0, "simulated seconds per second to aim at; 0: as fast as possible", low=0.0, high=100.0
+    )
+    lockstep: float = number(
+        0.0, "how long time waits for a command that was promised on lockstep; 0: not at all", "s of wall-clock time",
+        low=0.0, high=3600.0,
+    )  # fmt: skip
+    clock_rate: float = _rate(100.0, "/clock")
+    joint_state_rate: float = _rate(100.0, "joint_states")
+    transform_rate: float = _rate(50.0, "/tf")
+    odometry_rate: float = _rate(100.0, "odometry")
+    imu_rate: float = _rate(100.0, "imu")
+    wrench_rate: float = _rate(100.0, "wrenches/<sensor>")
+    camera_rate: float = _rate(10.0, "cameras/<sensor>/image_raw, depth and camera_info")
+    contact_rate: float = _rate(50.0, "contacts")
+    marker_rate: float = _rate(25.0, "markers")
+    controller_state_rate: float = _rate(50.0, "<limb>_controller/controller_state")
+    action_monitor_rate: float = _rate(20.0, "the feedback of trajectory goals")
+    device_rate: float = _rate(200.0, "devices/<device>/force")
+    trace_rate: float = _rate(5.0, "traces")
+    control_rate: float = number(
+        1000.0, "updates of a moving controller per simulated second", "Hz", low=1.0, high=10000.0
+    )
+    status_rate: float = number(10.0, "messages per wall-clock second of status", "Hz", low=0.1, high=100.0)
+    diagnostics_rate: float = number(1.0, "likewise of /diagnostics", "Hz", low=0.1, high=10.0)
+    interpolate_from_desired_state: bool = flag(
+        True, "whether a trajectory begins where the joints should be instead of where they are"
+    )
+    controllers: ControllerSettings = field(default_factory=ControllerSettings)
+    devices: tuple[str, ...] = ()
+    traces: tuple[str, ...] = ()
 
 
 class SimulationSession:
@@ -201,7 +198,7 @@ class SimulationSession:
             (settings.trace_rate, self._publish_traces, [topics.traces]),
         ):
             schedule.add(self._steps(rate), publish, partial(iter, heard))
-        schedule.add(self._steps(settings.feedback_rate), self._publish_feedback, None)
+        schedule.add(self._steps(settings.action_monitor_rate), self._publish_feedback, None)
         schedule.add(self._steps(settings.device_rate), self.devices.publish, lambda: self.devices.forces)
         schedule.look()
         self._schedule = schedule

@@ -25,7 +25,7 @@ from humanoid_ros.contact_planner.plan_task import plan
 @pytest.mark.feature("001-F259", "001-F260")
 def test_the_report_names_machine_and_model_and_tells_steps_calls_and_what_is_wrong() -> None:
     answer = plan(
-        bytes(serialize_message(stairs(max_nodes=8))), PlanDefaults("stand", 8, 60.0), (2, 0.01, 20.0), lambda _: None
+        bytes(serialize_message(stairs(max_nodes=8))), PlanDefaults(plan_nodes=8), (2, 0.01, 20.0), lambda _: None
     )
     robot, found = load_robot("hrp2", geometry=False), deserialize_message(answer.content, ContactPlan)
     wrong = PlanVerdict(False, (PlanViolation(2, 0, "drift", "left_sole is off"),), len(found.steps), 0.002, 0.01, 0.9)

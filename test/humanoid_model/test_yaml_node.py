@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import yaml
 from numpy.testing import assert_allclose
 
 from humanoid_model.errors import RobotError
+from humanoid_model.fields import Described, flag, number
+from humanoid_model.fields import text as fields_text
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
 
 ROOT = Path(__file__).parents[2]
@@ -151,3 +154,26 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "deep.yaml").write_text("[" * 5000, encoding="utf-8")
     with pytest.raises(RobotError, match="more than 100 levels inside one another"):
         read_yaml(tmp_path / "deep.yaml", RobotError)
+
+
+@dataclass(frozen=True)
+class Pump(Described):
+    """What pumps."""
+
+    rate: float = number(2.0, "strokes", "Hz", low=0.0, above=True)
+    quiet: bool = flag(False, "whether it hums")
+    name: str = fields_text("a", "of it")
+    parts: tuple[str, ...] = ()
+
+
+def test_described_fields_are_read_and_checked_with_their_lines(read: Read) -> None:
+    given, others = read("rate: 1e1\nquiet: true\nparts: [seal]\n").fields(Pump, ("parts",))
+    assert given == {"rate": 10.0, "quiet": True}
+    assert list(others) == ["parts"]
+    for text, message in (
+        ("quiet: false\nrate: 0\n", r":2: rate: is 0\. Give a finite number above 0 \[Hz\]\."),
+        ("parts: []\n", r":1: parts: unknown key\. Known keys: rate, quiet, name"),
+        ("quiet: maybe\n", r":1: quiet: is 'maybe'\. Give true or false"),
+    ):
+        with pytest.raises(RobotError, match=message):
+            read(text).fields(Pump)

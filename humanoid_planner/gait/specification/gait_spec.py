@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.checks import check_finite, check_known, check_not_negative, is_finite, shown
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, choice, count, flag, number, text
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties
 from humanoid_planner.gait.solvers.collocation import CollocationOptions
@@ -55,94 +56,82 @@ class StageQuantity(IntEnum):
 
 
 @dataclass(frozen=True)
-class GaitDefaults:
+class GaitDefaults(Described):
     """What stands for what a specification leaves open.
 
     Attributes:
-        model: name of the model.
         feet: of models that leave them open.
-        method: of :data:`METHODS`.
-        tolerance: of the method; 0 for its own.
-        max_nodes: of its mesh; 0 for its own.
-        time_limit: of a gait [s].
-        friction: of the ground.
-        torque_weight: mu_c.
-        force_weight: mu_f.
-        torque_size: gamma of torques [1/(N m)].
-        force_size: gamma of forces [1/N].
-        closure: r_d [1/(m² s)].
-        sole_angle: r_a [1/(rad² s)].
-        clearance: r_2 [1/(m² s)].
-        range: penalty on joint ranges, relative to r_2.
-        rate: on joint rates, likewise.
-        durations: least and greatest of free ones [s].
-        sample_rate: of trajectories [Hz].
     """
 
-    model: str = "bip"
+    model: str = text("bip", "model of requests that name none: bip, rabbit, five_bar, file or robot")
     feet: FootSizes = field(default_factory=FootSizes)
-    method: str = INDIRECT
-    tolerance: float = 0.0
-    max_nodes: int = 0
-    time_limit: float = 60.0
-    friction: float = 0.6
-    torque_weight: float = 1.0
-    force_weight: float = 1.0
-    torque_size: float = 1e-2
-    force_size: float = 1e-3
-    closure: float = Penalties.closure
-    sole_angle: float = Penalties.slap
-    clearance: float = Penalties.inequality
-    range: float = 0.0
-    rate: float = 0.0
-    durations: tuple[float, float] = (0.05, 2.0)
-    sample_rate: float = 200.0
+    method: str = choice(INDIRECT, METHODS, "method of requests that name none")
+    tolerance: float = number(0.0, "tolerance of requests that give 0; 0: the method's", low=0.0, high=0.1)
+    max_nodes: int = count(0, "nodes of requests that give 0; 0: the method's own", high=MAX_NODES)
+    time_limit: float = number(60.0, "wall-clock time of requests that give 0", "s", low=0.1, high=86400.0)
+    friction: float = number(0.6, "friction of requests that give 0", "-", low=1e-3, high=10.0)
+    torque_weight: float = number(1.0, "weight mu_c of torques, for 0", "-", low=1e-9, high=1e9)
+    force_weight: float = number(1.0, "weight mu_f of contact forces, for 0", "-", low=1e-9, high=1e9)
+    torque_size: float = number(1e-2, "inverse of a torque's expected size, gamma", "1/(N m)", low=1e-9, high=1e3)
+    force_size: float = number(1e-3, "inverse of a force's expected size, gamma", "1/N", low=1e-9, high=1e3)
+    closure: float = number(Penalties.closure, "penalty r_d on open loops, for 0", "1/(m^2 s)", low=1.0, high=1e12)
+    sole_angle: float = number(
+        Penalties.slap, "penalty r_a on the front sole, for 0", "1/(rad^2 s)", low=0.0, high=1e12
+    )
+    clearance: float = number(
+        Penalties.inequality, "penalty r_2 on feet in the ground, for 0", "1/(m^2 s)", low=0.0, high=1e12
+    )
+    range: float = number(0.0, "penalty on joint ranges, relative to r_2, for 0", "m^2/rad^2", low=0.0, high=1e6)
+    rate: float = number(0.0, "penalty on joint rates, likewise, for 0", "m^2 s^2/rad^2", low=0.0, high=1e6)
+    min_duration: float = number(0.05, "least duration of a phase that is free", "s", low=1e-3, high=10.0)
+    max_duration: float = number(2.0, "greatest duration of such a phase", "s", low=1e-2, high=100.0)
+    sample_rate: float = number(200.0, "points of a trajectory per second", "Hz", low=10.0, high=2000.0)
+
+    @property
+    def durations(self) -> tuple[float, float]:
+        """Least and greatest of free phases [s]."""
+        return self.min_duration, self.max_duration
 
 
 @dataclass(frozen=True)
-class GaitWeights:
+class GaitWeights(Described):
     """Weights of the criterion; 0 or empty: the default's, ones, and the default's sizes.
 
     Attributes:
-        torque: mu_c, of all joint torques.
-        force: mu_f, of all contact forces.
         control_scales: xi per control: torques alone, or torques and the forces at the front contact.
         control_sizes: gamma per control, inverse of its expected size, likewise [1/(N m) or 1/N].
-        closure: r_d, penalty on the opening of the loop [1/(m² s)].
-        sole_angle: r_a, penalty on the angle of the front sole [1/(rad² s)].
-        clearance: r_2, penalty on feet below the ground, and on ranges and rates that have a weight [1/(m² s)].
-        range: penalty on joint ranges, relative to that on clearance [m²/rad²].
-        rate: penalty on joint rates, likewise [m² s²/rad²].
     """
 
-    torque: float = 0.0
-    force: float = 0.0
+    part_of = "weights."
+    torque: float = number(0.0, "mu_c, of all joint torques", low=0.0, high=math.inf)
+    force: float = number(0.0, "mu_f, of all contact forces", low=0.0, high=math.inf)
     control_scales: tuple[float, ...] = ()
     control_sizes: tuple[float, ...] = ()
-    closure: float = 0.0
-    sole_angle: float = 0.0
-    clearance: float = 0.0
-    range: float = 0.0
-    rate: float = 0.0
+    closure: float = number(0.0, "r_d, penalty on the opening of the loop", "1/(m² s)", low=0.0, high=math.inf)
+    sole_angle: float = number(
+        0.0, "r_a, penalty on the angle of the front sole", "1/(rad² s)", low=0.0, high=math.inf
+    )
+    clearance: float = number(
+        0.0, "r_2, penalty on feet below the ground, and on ranges and rates that have a weight", "1/(m² s)", low=0.0,
+        high=math.inf,
+    )  # fmt: skip
+    range: float = number(
+        0.0, "penalty on joint ranges, relative to that on clearance", "m²/rad²", low=0.0, high=math.inf
+    )
+    rate: float = number(0.0, "penalty on joint rates, likewise", "m² s²/rad²", low=0.0, high=math.inf)
 
     def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            InputError: one can't be a weight.
-        """
+        super().__post_init__()
         for name in ("control_scales", "control_sizes"):
             values = _numbers(getattr(self, name), f"weights.{name}")
             if len(values) and not (np.isfinite(values).all() and (values > 0.0).all()):
                 raise InputError(
                     f"is {values.tolist()}", element=f"weights.{name}", remedy="Give finite numbers above 0"
                 )
-        for name in ("torque", "force", "closure", "sole_angle", "clearance", "range", "rate"):
-            _check_open(getattr(self, name), f"weights.{name}")
 
 
 @dataclass(frozen=True)
-class GaitBounds:
+class GaitBounds(Described):
     """Bounds of a gait; arrays are empty where the model's own count, numbers infinite where nothing bounds.
 
     Attributes:
@@ -151,33 +140,28 @@ class GaitBounds:
         min_positions: joint angles as the robot counts them, kept by the penalty ``range``, else only reported [rad].
         max_positions: likewise [rad].
         max_velocities: joint rates, kept by the penalty ``rate``, else only reported [rad/s].
-        friction: coefficient of both feet; 0: the default's.
-        enforce_friction: whether the controls keep to it; else it is only reported.
-        enforce_unilateral: whether the controls keep feet from pulling.
-        min_normal_force: least normal force at heel and at toe, with ``enforce_unilateral`` [N].
-        clearance: smallest height of the swinging foot between its contacts; 0: none, of gaits to be lifted 5 mm [m].
         obstacles: to step over in single support.
     """
 
+    part_of = "bounds."
     min_controls: tuple[float, ...] = ()
     max_controls: tuple[float, ...] = ()
     min_positions: tuple[float, ...] = ()
     max_positions: tuple[float, ...] = ()
     max_velocities: tuple[float, ...] = ()
-    friction: float = 0.0
-    enforce_friction: bool = False
-    enforce_unilateral: bool = False
-    min_normal_force: float = 0.0
-    clearance: float = 0.0
+    friction: float = number(0.0, "coefficient of both feet; 0: the default's", low=0.0)
+    enforce_friction: bool = flag(False, "whether the controls keep to it; else it is only reported")
+    enforce_unilateral: bool = flag(False, "whether the controls keep feet from pulling")
+    min_normal_force: float = number(
+        0.0, "least normal force at heel and at toe, with ``enforce_unilateral``", "N", low=0.0
+    )
+    clearance: float = number(
+        0.0, "least height of the swinging foot between its contacts; 0: none, of gaits to be lifted 5 mm", "m", low=0.0
+    )
     obstacles: tuple[Obstacle, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            InputError: one can't be a bound, or bounds cross.
-        """
-        check_not_negative(self.clearance, "bounds.clearance", "m")
+        super().__post_init__()
         arrays = {
             name: _numbers(getattr(self, name), f"bounds.{name}")
             for name in ("min_controls", "max_controls", "min_positions", "max_positions", "max_velocities")
@@ -201,14 +185,13 @@ class GaitBounds:
                     element=f"bounds.min_{kind}[{at}]",
                     remedy="Let the lower bound be below the upper one",
                 )
-        least = check_not_negative(self.min_normal_force, "bounds.min_normal_force", "N")
+        least = self.min_normal_force
         if least > 0.0 and not self.enforce_unilateral:
             raise InputError(
                 f"is {least:g}, but enforce_unilateral is false",
                 element="bounds.min_normal_force",
                 remedy="Set enforce_unilateral, or leave it at 0",
             )
-        _check_open(self.friction, "bounds.friction")
         _check_items(self.obstacles, Obstacle, "bounds.obstacles")
 
 

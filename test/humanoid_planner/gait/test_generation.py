@@ -265,7 +265,7 @@ def test_what_cannot_be_is_refused_by_its_field(fields: dict[str, Any], message:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: GaitBounds(friction="x"), "bounds.friction: is 'x'. Give a finite number above 0"),
+        (lambda: GaitBounds(friction="x"), "bounds.friction: is 'x'. Give a finite number of 0 or more"),
         (lambda: GaitBounds(min_controls=("x",)), "bounds.min_controls: is ('x',). Give numbers"),
         (lambda: GaitBounds(clearance="x"), "bounds.clearance: is 'x'. Give a finite number of 0 or more"),
         (lambda: GaitBounds(obstacles=(3,)), "bounds.obstacles[0]: is 3. Give Obstacle"),
