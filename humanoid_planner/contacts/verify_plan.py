@@ -21,6 +21,7 @@ from scipy.spatial import ConvexHull, QhullError
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Contact, ContactKind, Stance
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, number
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_model.self_overlap import self_overlap
@@ -35,30 +36,28 @@ _FARTHEST = 0.5
 
 
 @dataclass(frozen=True)
-class PlanLimits:
-    """What a plan may be off by.
+class PlanLimits(Described):
+    """What a plan may be off by."""
 
-    Attributes:
-        joint: beyond a joint's limits [rad] or [m].
-        drift: of a contact's corners from their places [m].
-        penetration: of shapes that may not touch [m]; a robot's own may be this much deeper in each other than in its
-            own postures.
-        seat: of a contact's link in the body that it holds on [m].
-        margin: smallest distance of the centre of mass from where balance is lost [m]; a little below zero, as postures
-            lie on the bounds of what is allowed within their solver's tolerance.
-        torque: largest effort as a part of its limit.
-        step_joint: largest change of a joint between consecutive postures of a motion [rad] or [m].
-        step_base: largest way of the base between them [m].
-    """
-
-    joint: float = 1e-4
-    drift: float = 1e-3
-    penetration: float = 1e-3
-    seat: float = 5e-3
-    margin: float = -1e-4
-    torque: float = 1.0
-    step_joint: float = np.deg2rad(0.5)
-    step_base: float = 2e-3
+    joint: float = number(1e-4, "beyond a joint's limits", "rad or m", low=0.0)
+    drift: float = number(1e-3, "of a contact's corners from their places", "m", low=0.0)
+    penetration: float = number(
+        1e-3,
+        "of shapes that may not touch; a robot's own may be this much deeper in each other than in its own postures",
+        "m", low=0.0,
+    )  # fmt: skip
+    seat: float = number(5e-3, "of a contact's link in the body that it holds on", "m", low=0.0)
+    margin: float = number(
+        -1e-4,
+        "smallest distance of the centre of mass from where balance is lost; a little below zero, as postures lie on "
+        "the bounds of what is allowed within their solver's tolerance",
+        "m",
+    )  # fmt: skip
+    torque: float = number(1.0, "largest effort as a part of its limit", low=0.0)
+    step_joint: float = number(
+        np.deg2rad(0.5), "largest change of a joint between consecutive postures of a motion", "rad or m", low=0.0
+    )
+    step_base: float = number(2e-3, "largest way of the base between them", "m", low=0.0)
 
 
 @dataclass(frozen=True)

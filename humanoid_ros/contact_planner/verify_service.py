@@ -6,14 +6,10 @@ from __future__ import annotations
 from humanoid_stack.msg import PlanViolation
 from humanoid_stack.srv import VerifyPlan
 
-from humanoid_model.checks import check_finite
-from humanoid_model.errors import InputError
 from humanoid_planner.contacts import PlanLimits, verify_plan
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.plan_messages import read_plan
-
-LIMITS = ("drift", "penetration", "margin", "torque")
-"""Fields of a request; the library's limits have the same names."""
+from humanoid_ros.messages.field_values import read_fields
 
 
 def answer_verify_plan(cache: PlanningCache, request: VerifyPlan.Request, response: VerifyPlan.Response) -> None:
@@ -27,12 +23,9 @@ def answer_verify_plan(cache: PlanningCache, request: VerifyPlan.Request, respon
     Raises:
         InputError: a field can't be used; the message names it.
     """
-    limits = {name: check_finite(getattr(request, name), name) for name in LIMITS}
-    for name, value in limits.items():
-        if name != "margin" and value < 0.0:
-            raise InputError(f"is {value:g}", element=name, remedy="Give a finite number of 0 or more")
+    limits = PlanLimits(**read_fields(PlanLimits, request))
     plan = read_plan(cache, request.plan, "plan")
-    verdict = verify_plan(plan.robot, plan.scene, plan.stances, plan.postures, PlanLimits(**limits))
+    verdict = verify_plan(plan.robot, plan.scene, plan.stances, plan.postures, limits)
     response.valid = verdict.success
     response.violations = [
         PlanViolation(step=one.stance, sample=one.sample, kind=one.kind, what=one.what) for one in verdict.violations
