@@ -63,7 +63,7 @@ from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.later import Later
 from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import PORT, Page
-from humanoid_ros.viewer.panels.panel import FOLLOW, Panel
+from humanoid_ros.viewer.panel import FOLLOW, Panel
 from humanoid_ros.viewer.plans.plan_studio import PlanStudio
 from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
 from humanoid_ros.viewer.simulation_view import simulation_view

@@ -8,16 +8,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import viser
 
 from humanoid_kinematics import KleinfingerKhalil, LinkChange
 from humanoid_ros.viewer.later import Later
 from humanoid_ros.viewer.mechanisms.coupled_number import CoupledNumber
-
-if TYPE_CHECKING:
-    from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
 
 KINDS = ("prismatic", "revolute")
 """Types of joints, in the order of their numbers from 1."""
@@ -71,7 +68,7 @@ class LinkPanel:
     Args:
         gui: GUI of the page.
         view: the link as it is.
-        mechanisms: that has the link.
+        mechanisms: the feature that has the link; it knows this panel.
         later: lets what a person does be done in the executor.
     """
 
@@ -79,7 +76,7 @@ class LinkPanel:
         self,
         gui: viser.GuiApi,
         view: LinkView,
-        mechanisms: MechanismStudio,
+        mechanisms: Any,
         later: Later,
     ) -> None:
         self._view, self._mechanisms, self._later = view, mechanisms, later

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import viser
@@ -19,9 +19,6 @@ from humanoid_ros.viewer.mechanisms.link_panel import LinkPanel, LinkView, unit_
 from humanoid_ros.viewer.mechanisms.mechanism_drawing import PARTS
 from humanoid_ros.viewer.panels.line_chart import add_line_chart
 from humanoid_ros.viewer.panels.message import show_message
-
-if TYPE_CHECKING:
-    from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
 
 FOLLOWS, POSITION, POSE = "follows", "position", "pose"
 MODES = (FOLLOWS, POSITION, POSE)
@@ -147,8 +144,8 @@ class MechanismPanel:
                 self._record = gui.add_button("Record", icon=viser.Icon.PLAYER_RECORD, color="red")
                 self._replay = gui.add_button("Replay", icon=viser.Icon.PLAYER_PLAY, color="gray")
 
-    def connect(self, mechanisms: MechanismStudio, later: Later) -> None:
-        """Let what a person does be done later."""
+    def connect(self, mechanisms: Any, later: Later) -> None:
+        """Let what a person does be done later by the feature, which knows this panel."""
         self._mechanisms, self._later = mechanisms, later
         do = mechanisms
         self._load.on_click(lambda _: self._load_file())
@@ -166,9 +163,9 @@ class MechanismPanel:
         self._plot.on_update(lambda event: later(do.plot, event.target.value))
         self._solver.on_update(lambda event: later(do.choose_solver, event.target.value))
         self._record.on_click(
-            lambda _: later(do.record, not self._recording, self._csv.value, bool(self._overwrite.value))
+            lambda _: later(do.recording.record, not self._recording, self._csv.value, bool(self._overwrite.value))
         )
-        self._replay.on_click(lambda _: later(do.replay, not self._replaying, self._csv.value))
+        self._replay.on_click(lambda _: later(do.recording.replay, not self._replaying, self._csv.value))
 
     def _by_person(self, event: viser.GuiEvent, method: Callable[..., None], *arguments: Any) -> None:
         if event.client_id is not None:

@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import viser
 from geometry_msgs.msg import PoseStamped
-from humanoid_stack import action
 from humanoid_stack.msg import MechanismState
 from humanoid_stack.srv import LoadMechanism, SetMechanismParameters
 from rclpy.node import Node
@@ -29,13 +27,12 @@ from humanoid_kinematics.analysis.channels import read_channels
 from humanoid_kinematics.analysis.recording import Recording
 from humanoid_kinematics.solver.commands import POSITION as POSITION_ROWS
 from humanoid_model.compiling import follower
-from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.errors import HumanoidError
 from humanoid_model.loop_closure import ROWS
 from humanoid_ros.kinematics.mechanism_topics import topic_name
 from humanoid_ros.messages.conversions import fill_pose, seconds
 from humanoid_ros.node.qos import LATCHED, NEWEST
-from humanoid_ros.node.requested_files import check_requested, check_written
-from humanoid_ros.viewer.asked_goal import AskedGoal
+from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.drawable import drawable
 from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
@@ -43,13 +40,13 @@ from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.later import Later
 from humanoid_ros.viewer.mechanisms.event_sounds import EventSounds
 from humanoid_ros.viewer.mechanisms.mechanism_calls import (
-    KINEMATICS,
     MechanismCalls,
     drag_target,
     drive_target,
     target,
 )
 from humanoid_ros.viewer.mechanisms.mechanism_panel import FOLLOWS, HELD_RATE, NO_PLOT, PLOTS, POSE, MechanismPanel
+from humanoid_ros.viewer.mechanisms.mechanism_recording import MechanismRecording
 from humanoid_ros.viewer.mechanisms.phantom import Phantom
 from humanoid_ros.viewer.mechanisms.shown_mechanism import ShownMechanism
 from humanoid_ros.viewer.mechanisms.tool_handle import ToolHandle
@@ -115,6 +112,7 @@ class MechanismStudio:
 
     Attributes:
         below_ground: whether the mechanism reaches below height 0.
+        recording: of its motion.
     """
 
     def __init__(
@@ -128,9 +126,7 @@ class MechanismStudio:
         self._node, self._page, self._panel, self._robots, self._later = node, page, panel, robots, later
         self._calls = MechanismCalls(node, panel.say)
         self.below_ground = False
-        self._replay = AskedGoal(
-            node, (action.ReplayMotion, "replay_motion"), KINEMATICS, self._on_replay, self._on_replayed
-        )
+        self.recording = MechanismRecording(node, panel, self._calls, lambda: self._name)
         node.create_subscription(String, "mechanism_description", self._on_text, LATCHED)
         self._camera = node.create_publisher(PoseStamped, "view", NEWEST)
         self._all: dict[str, ShownMechanism] = {}
@@ -245,16 +241,6 @@ class MechanismStudio:
     def choose_solver(self, profile: str) -> None:
         """Move the mechanism by a solver, one of its profiles."""
         self._calls.switch(lambda _: None, profile=profile)
-
-    @tells
-    def replay(self, replaying: bool, path: str) -> None:
-        """Replay a recorded motion of the mechanism, or stop that."""
-        if not replaying:
-            self._replay.cancel()
-            return
-        recording = check_requested(_absolute(path), "recording")
-        self._replay.ask(action.ReplayMotion.Goal(mechanism=self._name, path=recording))
-        self._panel.replaying = True
 
     # ---- loading ----
 
@@ -500,7 +486,7 @@ class MechanismStudio:
         Args:
             now: monotonic time [s].
         """
-        self._replay.watch()
+        self.recording.watch()
         self._tell_wait(now)
         self._read()
         if self._name not in self._all:
@@ -589,48 +575,6 @@ class MechanismStudio:
         self._drawn_at = now
         if targets:
             self._calls.command(self._name, targets)
-
-    # ---- recording ----
-
-    @tells
-    def record(self, recording: bool, path: str, overwrite: bool) -> None:
-        """Begin to record the mechanism's motion into a file, CSV or MCAP, or end that.
-
-        Args:
-            recording: whether to begin.
-            path: of the file.
-            overwrite: whether one that is there is replaced.
-        """
-        file = check_written(_absolute(path), "recording", overwrite=overwrite) if recording else ""
-
-        def on_answer(taken: bool) -> None:
-            if taken:
-                self._panel.recording = recording
-                self._panel.say(f"Recorded to {file}." if file else "The recording is written.", True)
-
-        self._calls.switch(on_answer, overwrite=recording and overwrite, record=file)
-
-    def _on_replay(self, feedback: action.ReplayMotion.Feedback) -> None:
-        self._panel.say(f"{feedback.time:.1f} of {feedback.duration:.1f} s")
-
-    def _on_replayed(self, result: action.ReplayMotion.Result | None, why: str) -> None:
-        self._panel.replaying = False
-        if result is None:
-            self._panel.say(why, False)
-        else:
-            self._panel.say(result.message, result.success)
-
-
-def _absolute(path: str) -> str:
-    """Return a path as the other node has to have it, which runs in another folder maybe.
-
-    Raises:
-        InputError: it can't be one.
-    """
-    try:
-        return str(Path(path.strip()).expanduser().resolve())
-    except (OSError, RuntimeError, ValueError) as error:  # too long, no such user, a null in it
-        raise InputError(f"'{path[:100]}' is no path: {error}", element="recording") from error
 
 
 def _outgrown(extent: np.ndarray, framed: np.ndarray) -> bool:

@@ -9,13 +9,13 @@ import viser
 from fixtures.asked_feature import Asked, at_once
 
 from humanoid_ros.viewer.gait_plots import GaitCurves
-from humanoid_ros.viewer.gait_studio import DIRECT, INDIRECT, STRIP, GaitPanel
+from humanoid_ros.viewer.gait_studio import DIRECT, INDIRECT, STRIP, GaitPanel, GaitStudio
 from humanoid_ros.viewer.page import Page
 
 
 @pytest.fixture
 def panel(page: Page) -> tuple[GaitPanel, Asked]:
-    control, asked = GaitPanel(page.server.gui), Asked()
+    control, asked = GaitPanel(page.server.gui), Asked(GaitStudio)
     control.connect(asked, at_once)
     return control, asked
 

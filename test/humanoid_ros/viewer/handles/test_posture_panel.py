@@ -13,6 +13,7 @@ from humanoid_ros.viewer.handles.posture_editor import (
     NEAR,
     POLYGON,
     TOUCH,
+    PostureEditor,
     PostureOptions,
     PosturePanel,
 )
@@ -21,7 +22,7 @@ from humanoid_ros.viewer.page import Page
 
 @pytest.fixture
 def panel(page: Page) -> tuple[PosturePanel, Asked]:
-    control, asked = PosturePanel(page.server.gui), Asked()
+    control, asked = PosturePanel(page.server.gui), Asked(PostureEditor)
     control.connect(asked, at_once)
     return control, asked
 

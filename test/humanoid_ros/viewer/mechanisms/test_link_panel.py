@@ -13,6 +13,7 @@ from fixtures.person import use
 
 from humanoid_kinematics import KleinfingerKhalil
 from humanoid_ros.viewer.mechanisms.link_panel import ABSOLUTE, NO_LIMITS, RELATIVE, LinkPanel, LinkView
+from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import Page
 
 KK = KleinfingerKhalil(theta=0.5, r=0.2, alpha=-0.3, d=0.4, gamma=0.1, epsilon=0.05)
@@ -21,7 +22,7 @@ VIEW = LinkView("link_3", "joint_3", False, KK, 0.6, (-1.0, 2.0), False, 0.5)
 
 @pytest.fixture
 def panel(page: Page) -> tuple[LinkPanel, Asked]:
-    asked = Asked()
+    asked = Asked(MechanismStudio)
     return LinkPanel(page.server.gui, VIEW, asked, at_once), asked
 
 
@@ -100,7 +101,7 @@ def test_what_the_model_does_is_shown(panel: tuple[LinkPanel, Asked]) -> None:
 
 
 def test_a_link_without_such_parameters_has_limits_and_a_lock(page: Page) -> None:
-    asked = Asked()
+    asked = Asked(MechanismStudio)
     control = LinkPanel(page.server.gui, replace(VIEW, parameters=None), asked, at_once)
     assert list(control._numbers) == ["theta"]
     assert not control._kind.visible

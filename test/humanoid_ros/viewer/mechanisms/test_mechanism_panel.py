@@ -17,12 +17,13 @@ from humanoid_ros.viewer.mechanisms import mechanism_panel
 from humanoid_ros.viewer.mechanisms.coupled_number import CoupledNumber
 from humanoid_ros.viewer.mechanisms.link_panel import LinkView
 from humanoid_ros.viewer.mechanisms.mechanism_panel import HELD_RATE, OTHER, POSE, JointView, MechanismPanel
+from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import Page
 
 
 @pytest.fixture
 def panel(page: Page) -> tuple[MechanismPanel, Asked]:
-    panel, asked = MechanismPanel(page.server.gui, ("cross", "fourbar")), Asked()
+    panel, asked = MechanismPanel(page.server.gui, ("cross", "fourbar")), Asked(MechanismStudio)
     panel.connect(asked, at_once)
     joints = [JointView("joint_1", True, 0.2, (-0.5, 0.5)), JointView("joint_2", False, 1.0, (-1.0, 2.0))]
     panel.set_mechanism(joints, ["tip"], ["link_1", "link_2"], ["left-right"])

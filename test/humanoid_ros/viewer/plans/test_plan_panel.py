@@ -7,12 +7,12 @@ import pytest
 from fixtures.asked_feature import Asked, at_once
 
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.plans.plan_studio import CENTRE, PlanPanel
+from humanoid_ros.viewer.plans.plan_studio import CENTRE, PlanPanel, PlanStudio
 
 
 @pytest.fixture
 def panel(page: Page) -> tuple[PlanPanel, Asked]:
-    control, asked = PlanPanel(page.server.gui), Asked()
+    control, asked = PlanPanel(page.server.gui), Asked(PlanStudio)
     control.connect(asked, at_once)
     return control, asked
 

@@ -9,16 +9,18 @@ import pytest
 from fixtures.asked_feature import Asked, at_once
 
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panels.panel import NO_LINK, Panel
+from humanoid_ros.viewer.panel import NO_LINK, Panel
 from humanoid_ros.viewer.panels.status_text import SimulationView, status_html
+from humanoid_ros.viewer.simulator_calls import SimulatorCalls
 
 VIEW = SimulationView("stand", 3.25, False, "", 0.987, 3e-4, 0.5, 400.0, "nsgs: converged", True)
 
 
 @pytest.fixture
 def panel(page: Page) -> tuple[Panel, Asked]:
-    control, asked = Panel(page.server.gui, ["stand", "slope"], ["cross"], 10.0), Asked()
-    control.connect(asked, asked.pick, asked.show, at_once)
+    control, asked = Panel(page.server.gui, ["stand", "slope"], ["cross"], 10.0), Asked(SimulatorCalls)
+    pick, show = (lambda *given: asked.append(("pick", *given))), (lambda *given: asked.append(("show", *given)))
+    control.connect(asked, pick, show, at_once)
     return control, asked
 
 
