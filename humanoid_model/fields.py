@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from humanoid_model.checks import LARGEST, shown
@@ -159,9 +161,11 @@ def _is_described(value: object) -> bool:
     return isinstance(value, dataclasses.Field) and _KEY in value.metadata
 
 
-def descriptions(kind: type) -> dict[str, Description]:
+@functools.cache
+def descriptions(kind: type) -> Mapping[str, Description]:
     """Return the described fields of a dataclass by name."""
-    return {one.name: one.metadata[_KEY] for one in dataclasses.fields(kind) if _KEY in one.metadata}
+    found = {one.name: one.metadata[_KEY] for one in dataclasses.fields(kind) if _KEY in one.metadata}
+    return MappingProxyType(found)
 
 
 def add_options(parser: argparse.ArgumentParser, kind: type, names: Collection[str]) -> None:

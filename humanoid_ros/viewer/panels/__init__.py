@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buttons, texts and plots beside the picture, and what a person asks for with them."""
+"""Texts and plots beside the picture."""
