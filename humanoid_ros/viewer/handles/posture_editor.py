@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -52,23 +51,6 @@ PATIENCE = 2.0
 """Time beyond the time limit that an answer may take [s]."""
 
 
-@dataclass(frozen=True)
-class PostureOptions:
-    """How postures are looked for.
-
-    Attributes:
-        balance: one of BALANCES.
-        criterion: one of CRITERIA.
-        torque_limits: whether joint torques stay within their limits.
-        collisions: whether collisions are avoided.
-    """
-
-    balance: str
-    criterion: str
-    torque_limits: bool
-    collisions: bool
-
-
 class PosturePanel:
     """Folder of the panel.
 
@@ -102,13 +84,12 @@ class PosturePanel:
         self._show.on_click(lambda _: later(editor.show, not self._shown))
         self._reset.on_click(lambda _: later(editor.reset))
         for control in (self._balance, self._criterion, self._torques, self._collisions):
-            control.on_update(lambda _: later(editor.seek, self.options))
+            control.on_update(lambda _: later(editor.seek, *self.options))
 
     @property
-    def options(self) -> PostureOptions:
-        """How postures are looked for."""
-        flags = bool(self._torques.value), bool(self._collisions.value)
-        return PostureOptions(self._balance.value, self._criterion.value, *flags)
+    def options(self) -> tuple[str, str, bool, bool]:
+        """How postures are looked for, see :meth:`PostureEditor.seek`."""
+        return self._balance.value, self._criterion.value, bool(self._torques.value), bool(self._collisions.value)
 
     @property
     def shown(self) -> bool:
@@ -206,7 +187,7 @@ class PostureEditor:
         self._robot_name = ""
         self._scene_name = ""
         self._uses: dict[str, str] = {}
-        self._options = panel.options
+        self._balance, self._criterion, self._torque_limits, self._collisions = panel.options
         self._placed = False
         self._found: Posture | None = None
         self._wanted = 0
@@ -231,9 +212,17 @@ class PostureEditor:
             self._use(place, use)
             self._wanted += 1
 
-    def seek(self, options: PostureOptions) -> None:
-        """Look for postures in another way."""
-        self._options = options
+    def seek(self, balance: str, criterion: str, torque_limits: bool, collisions: bool) -> None:
+        """Look for postures in another way.
+
+        Args:
+            balance: one of BALANCES.
+            criterion: one of CRITERIA.
+            torque_limits: whether joint torques stay within their limits.
+            collisions: whether collisions are avoided.
+        """
+        self._balance, self._criterion = balance, criterion
+        self._torque_limits, self._collisions = torque_limits, collisions
         self._wanted += 1
 
     def update(self, now: float) -> None:
@@ -266,7 +255,7 @@ class PostureEditor:
             return
         self._asked, self._last_sent = state, now
         self._pending = self._client.call_async(self.request())
-        self._pending.add_done_callback(self._on_answer(self._robot, self._options.balance))
+        self._pending.add_done_callback(self._on_answer(self._robot, self._balance))
 
     # Requests -----------------------------------------------------------------------------------------------------
 
@@ -276,10 +265,10 @@ class PostureEditor:
         request = GeneratePosture.Request(
             robot=self._robot_name,
             scene=self._scene_name if self._present.scene is not None else "",
-            stability=BALANCES[self._options.balance],
-            criterion=CRITERIA[self._options.criterion],
-            torque_limits=self._options.torque_limits,
-            collisions=self._options.collisions,
+            stability=BALANCES[self._balance],
+            criterion=CRITERIA[self._criterion],
+            torque_limits=self._torque_limits,
+            collisions=self._collisions,
             time_limit=duration(self._time_limit),
         )
         for place in self._handles.names:

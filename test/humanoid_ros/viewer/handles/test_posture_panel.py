@@ -14,7 +14,6 @@ from humanoid_ros.viewer.handles.posture_editor import (
     POLYGON,
     TOUCH,
     PostureEditor,
-    PostureOptions,
     PosturePanel,
 )
 from humanoid_ros.viewer.page import Page
@@ -63,10 +62,10 @@ def test_options_come_together(panel: tuple[PosturePanel, Asked]) -> None:
     control._collisions.value = True
     control._criterion.value = ANY
     assert asked == [
-        ("seek", PostureOptions(FORCES, NEAR, True, False)),
-        ("seek", PostureOptions(POLYGON, NEAR, True, False)),
-        ("seek", PostureOptions(POLYGON, NEAR, True, True)),
-        ("seek", PostureOptions(POLYGON, ANY, True, True)),
+        ("seek", FORCES, NEAR, True, False),
+        ("seek", POLYGON, NEAR, True, False),
+        ("seek", POLYGON, NEAR, True, True),
+        ("seek", POLYGON, ANY, True, True),
     ]
 
 
