@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import functools
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from humanoid_model.checks import LARGEST, shown
@@ -161,11 +159,9 @@ def _is_described(value: object) -> bool:
     return isinstance(value, dataclasses.Field) and _KEY in value.metadata
 
 
-@functools.cache
-def descriptions(kind: type) -> Mapping[str, Description]:
+def descriptions(kind: type) -> dict[str, Description]:
     """Return the described fields of a dataclass by name."""
-    found = {one.name: one.metadata[_KEY] for one in dataclasses.fields(kind) if _KEY in one.metadata}
-    return MappingProxyType(found)
+    return {one.name: one.metadata[_KEY] for one in dataclasses.fields(kind) if _KEY in one.metadata}
 
 
 def add_options(parser: argparse.ArgumentParser, kind: type, names: Collection[str]) -> None:
