@@ -20,6 +20,7 @@ import numpy as np
 
 from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, count, number
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult, hermite
@@ -27,44 +28,20 @@ from humanoid_planner.gait.solvers.direct import MAX_MEMORY
 
 
 @dataclass(frozen=True)
-class CollocationOptions:
-    """When to stop.
+class CollocationOptions(Described):
+    """When to stop."""
 
-    Attributes:
-        tolerance: greatest relative residual of an interval, weighted by its length over the mean one.
-        condition_tolerance: greatest violation of an end condition.
-        max_nodes: of the mesh, at most as many as memory holds (:func:`max_nodes_in_memory`).
-        max_newton: Newton steps on one mesh.
-        max_meshes: refinements.
-        second_chances: how many meshes Newton's method may fail on before it is given up: each is made twice as fine.
-    """
-
-    tolerance: float = 1e-4
-    condition_tolerance: float = 1e-9
-    max_nodes: int = 3000
-    max_newton: int = 30
-    max_meshes: int = 12
-    second_chances: int = 1
-
-    def __post_init__(self) -> None:
-        """Check the settings.
-
-        Raises:
-            InputError: a tolerance that isn't above 0, a number that isn't at least one, or second chances below none.
-        """
-        for name in ("tolerance", "condition_tolerance"):
-            if not getattr(self, name) > 0.0:
-                raise InputError(f"is {getattr(self, name)}", element=f"collocation.{name}", remedy="Give more than 0")
-        for name in ("max_nodes", "max_newton", "max_meshes"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value >= 1):
-                raise InputError(f"is {value}", element=f"collocation.{name}", remedy="Give a whole number, 1 or more")
-        if not (isinstance(self.second_chances, (int, np.integer)) and self.second_chances >= 0):
-            raise InputError(
-                f"is {self.second_chances}",
-                element="collocation.second_chances",
-                remedy="Give a whole number, 0 or more",
-            )
+    part_of = "collocation."
+    tolerance: float = number(
+        1e-4, "greatest relative residual of an interval, weighted by its length over the mean one", low=0.0, above=True
+    )
+    condition_tolerance: float = number(1e-9, "greatest violation of an end condition", low=0.0, above=True)
+    max_nodes: int = count(3000, "of the mesh, at most as many as memory holds", low=1)
+    max_newton: int = count(30, "Newton steps on one mesh", low=1)
+    max_meshes: int = count(12, "refinements", low=1)
+    second_chances: int = count(
+        1, "how many meshes Newton's method may fail on before it is given up: each is made twice as fine"
+    )
 
 
 _ENTRY = 160

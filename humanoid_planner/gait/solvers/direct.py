@@ -31,6 +31,7 @@ from scipy import sparse
 
 from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, count, flag, number
 from humanoid_planner.gait.mechanism.casadi_tree import CasadiPhase
 from humanoid_planner.gait.optimal_control.extremal_problem import end_conditions
 from humanoid_planner.gait.optimal_control.phase_expressions import PhaseExpressions
@@ -50,36 +51,18 @@ measured on BIP's double support [bytes]."""
 
 
 @dataclass(frozen=True)
-class DirectOptions:
-    """Settings of the transcription.
+class DirectOptions(Described):
+    """Settings of the transcription."""
 
-    Attributes:
-        intervals: N, equally long; as many as :data:`MAX_MEMORY` holds.
-        tolerance: of IPOPT.
-        max_iterations: of IPOPT.
-        time_limit: of IPOPT, kept to within a factor of two and one iteration [s].
-        verbose: print IPOPT's iterations.
-    """
-
-    intervals: int = 20
-    tolerance: float = 1e-6
-    max_iterations: int = 500
-    time_limit: float = TIME_LIMIT
-    verbose: bool = False
-
-    def __post_init__(self) -> None:
-        """Check the settings.
-
-        Raises:
-            InputError: no interval, or a tolerance, number of iterations or time limit that isn't above 0.
-        """
-        for name in ("intervals", "max_iterations"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value >= 1):
-                raise InputError(f"is {value}", element=f"direct.{name}", remedy="Give a whole number, one or more")
-        for name in ("tolerance", "time_limit"):
-            if not getattr(self, name) > 0.0:
-                raise InputError(f"is {getattr(self, name)}", element=f"direct.{name}", remedy="Give more than 0")
+    part_of = "direct."
+    intervals: int = count(20, "N, equally long; as many as memory holds", low=1)
+    tolerance: float = number(1e-6, "of IPOPT", low=0.0, above=True)
+    max_iterations: int = count(500, "of IPOPT", low=1)
+    time_limit: float = number(
+        TIME_LIMIT, "of IPOPT, kept to within a factor of two and one iteration", "s", low=0.0, above=True,
+        high=math.inf,
+    )  # fmt: skip
+    verbose: bool = flag(False, "print IPOPT's iterations")
 
 
 @dataclass(frozen=True, eq=False)

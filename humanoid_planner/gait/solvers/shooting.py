@@ -18,44 +18,28 @@ from scipy.integrate import solve_ivp
 
 from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, count, number
 from humanoid_planner.gait.solvers.banded_newton import BandedNewton
 from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult
 from humanoid_planner.gait.solvers.collocation import max_nodes_in_memory
 
 
 @dataclass(frozen=True)
-class ShootingOptions:
-    """Settings.
+class ShootingOptions(Described):
+    """Settings."""
 
-    Attributes:
-        segments: 1 for single shooting.
-        tolerance: relative, of Newton's last correction and of the integrator.
-        max_newton: Newton steps.
-        steps_per_segment: nodes that a segment is given back at.
-        growth_limit: by how much a component may outgrow the guess's largest before an integration is given up.
-        max_evaluations: of the rates in one integration.
-    """
-
-    segments: int = 10
-    tolerance: float = 1e-8
-    max_newton: int = 40
-    steps_per_segment: int = 10
-    growth_limit: float = 1e4
-    max_evaluations: int = 4000
-
-    def __post_init__(self) -> None:
-        """Check the settings.
-
-        Raises:
-            InputError: a number that isn't whole and at least one, or a tolerance or growth that isn't above 0.
-        """
-        for name in ("segments", "max_newton", "steps_per_segment", "max_evaluations"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value >= 1):
-                raise InputError(f"is {value}", element=f"shooting.{name}", remedy="Give a whole number, 1 or more")
-        for name in ("tolerance", "growth_limit"):
-            if not getattr(self, name) > 0.0:
-                raise InputError(f"is {getattr(self, name)}", element=f"shooting.{name}", remedy="Give more than 0")
+    part_of = "shooting."
+    segments: int = count(10, "1 for single shooting", low=1)
+    tolerance: float = number(
+        1e-8, "relative, of Newton's last correction and of the integrator", low=0.0, above=True
+    )
+    max_newton: int = count(40, "Newton steps", low=1)
+    steps_per_segment: int = count(10, "nodes that a segment is given back at", low=1)
+    growth_limit: float = number(
+        1e4, "by how much a component may outgrow the guess's largest before an integration is given up", low=0.0,
+        above=True, high=math.inf,
+    )  # fmt: skip
+    max_evaluations: int = count(4000, "of the rates in one integration", low=1)
 
 
 def solve_shooting(
