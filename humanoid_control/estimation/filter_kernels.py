@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""The arithmetic of the invariant filter, in kernels; :mod:`.invariant_filter` says what it is.
 
-Errors are right-invariant, "truth from estimate": :math:`R = e^{\epsilon_R}\hat R`, :math:`p = \Gamma_0(\epsilon_R)\hat p
-+ \Gamma_1(\epsilon_R)\epsilon_p`, likewise velocity and places of contacts; :math:`b = \hat b + \epsilon_b`;
-:math:`Z = e^{\epsilon_Z}\hat Z` of a contact's orientation. All are seen in the world.
+Errors are right-invariant, "truth from estimate": :math:`R = e^{\epsilon_R}\hat R`,
+:math:`p = \Gamma_0(\epsilon_R)\hat p + \Gamma_1(\epsilon_R)\epsilon_p`, likewise velocity and places of contacts;
+:math:`b = \hat b + \epsilon_b`; :math:`Z = e^{\epsilon_Z}\hat Z` of a contact's orientation. All are seen in the world.
 """
 
 from __future__ import annotations
@@ -297,10 +297,10 @@ def _apply(state: FilterState, e: np.ndarray) -> None:
 
 @uncounted()
 def correct(state: FilterState, k: int, seen: np.ndarray, N: np.ndarray, gate: np.ndarray) -> float:
-    """Correct the state by where the joints see a contact, unless that is too far from where it was.
+    r"""Correct the state by where the joints see a contact, unless that is too far from where it was.
 
-    The innovation of a place is :math:`\\hat R h + \\hat p - \\hat d = \\epsilon_d - \\epsilon_p + R w`, that of an
-    orientation :math:`\\log(\\hat R h_R \\hat Z^T) = \\epsilon_Z - \\epsilon_R + R w_R`: linear, and by the same
+    The innovation of a place is :math:`\hat R h + \hat p - \hat d = \epsilon_d - \epsilon_p + R w`, that of an
+    orientation :math:`\log(\hat R h_R \hat Z^T) = \epsilon_Z - \epsilon_R + R w_R`: linear, and by the same
     matrices wherever the robot is, so that what can't be observed (place and heading) stays so.
 
     Args:
@@ -373,3 +373,33 @@ def correct(state: FilterState, k: int, seen: np.ndarray, N: np.ndarray, gate: n
             P[j, i] = P[i, j]
     _apply(state, e)
     return distance
+
+
+@uncounted()
+def tell_motion(
+    state: FilterState, imu: np.ndarray, seen: np.ndarray, speeds: np.ndarray, places: np.ndarray, moves: np.ndarray
+) -> None:
+    """Write where the first frames that joints see are in the world, and how fast.
+
+    Args:
+        state: of the filter.
+        imu: measured angular velocity [rad/s] and specific force [m/s²], shape (2, 3).
+        seen: frames in the sensor's frame, rotation and, in the last row, origin [m], shape (F, 4, 3).
+        speeds: of their origins [m/s] and turning [rad/s] against the sensor, in its axes, shape (F, 2, 3).
+        places: written: of the first 1 + N frames in the world, likewise (4, 3) each.
+        moves: written: how these move against the world, in the sensor's axes, shape (1 + N, 2, 3).
+    """
+    R, v, p = state.rotations[0], state.vectors[0], state.vectors[1]
+    w_0, w_1, w_2 = imu[0, 0] - state.biases[0, 0], imu[0, 1] - state.biases[0, 1], imu[0, 2] - state.biases[0, 2]
+    for k in range(len(moves)):
+        _multiply(R, seen[k], 1.0, places[k])
+        x, y, z = seen[k, 3, 0], seen[k, 3, 1], seen[k, 3, 2]
+        for i in range(3):
+            places[k, 3, i] = p[i] + R[i, 0] * x + R[i, 1] * y + R[i, 2] * z
+            moves[k, 0, i] = speeds[k, 0, i] + R[0, i] * v[0] + R[1, i] * v[1] + R[2, i] * v[2]
+        moves[k, 0, 0] += w_1 * z - w_2 * y
+        moves[k, 0, 1] += w_2 * x - w_0 * z
+        moves[k, 0, 2] += w_0 * y - w_1 * x
+        moves[k, 1, 0] = speeds[k, 1, 0] + w_0
+        moves[k, 1, 1] = speeds[k, 1, 1] + w_1
+        moves[k, 1, 2] = speeds[k, 1, 2] + w_2

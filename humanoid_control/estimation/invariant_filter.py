@@ -15,11 +15,14 @@ measurements in the world, as of satellites.)
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_control.estimation.filter_kernels import (
     CONTACTS,
     NONE,
+    POSITION,
+    VELOCITY,
     FilterState,
     add_contact,
     correct,
@@ -89,11 +92,18 @@ class InvariantFilter:
             rotation: of the sensor in the world, shape (3, 3).
             velocity: m/s, shape (3,).
             position: m, shape (3,).
-            deviations: of rotation, velocity, position and biases, which begin at zero; shape (15,).
+            deviations: of rotation, velocity, position and biases, which begin at zero, independent; shape (15,).
         """
         self.state.rotations[0], self.state.vectors[0], self.state.vectors[1] = rotation, velocity, position
         self.state.biases[:], self.state.kinds[:], self.state.covariance[:] = 0.0, NONE, 0.0
-        self.state.covariance[np.diag_indices(CONTACTS)] = np.square(deviations)
+        self.doubt(deviations)
+
+    def doubt(self, deviations: Array) -> None:
+        """Add independent errors of rotation, velocity, position and biases, with these deviations, shape (15,)."""
+        A = np.diag(deviations)
+        for at, vector in ((VELOCITY, self.velocity), (POSITION, self.position)):
+            A[at : at + 3, :3] = pin.skew(vector) * deviations[:3]
+        self.covariance[:CONTACTS, :CONTACTS] += A @ A.T
 
     def propagate(self, imu: Array, noise: Array, contact_noise: Array, dt: float) -> None:
         """Integrate an inertial measurement over a step; see :func:`.filter_kernels.propagate`."""
@@ -109,6 +119,7 @@ class InvariantFilter:
         if self.state.kinds[contact] != NONE:
             remove_contact(self.state, contact)
 
-    def correct(self, contact: int, seen: Array, noise: Array, gate: Array) -> float:
-        """Correct by a contact and return its squared Mahalanobis distance; see :func:`.filter_kernels.correct`."""
-        return float(correct(self.state, contact, seen, noise, gate))
+    def correct(self, contact: int, seen: Array, noise: Array, gate: Array) -> bool:
+        """Correct by a contact and return whether it was believed; see :func:`.filter_kernels.correct`."""
+        distance = correct(self.state, contact, seen, noise, gate)
+        return bool(distance <= gate[self.state.kinds[contact] - 1])

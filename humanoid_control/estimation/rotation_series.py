@@ -32,10 +32,7 @@ def series(k: int, x: float) -> float:
             total += term
         return total
     angle = math.sqrt(x)
-    if k % 2 == 0:
-        value = math.cos(angle)
-    else:
-        value = math.sin(angle) / angle
+    value = math.cos(angle) if k % 2 == 0 else math.sin(angle) / angle
     if k >= 2:
         value = (1.0 - value) / x
     if k == 4:
@@ -45,7 +42,7 @@ def series(k: int, x: float) -> float:
 
 @uncounted()
 def slope(k: int, x: float) -> float:
-    """Derivative of s_k by the angle, divided by the angle, for k from 1 to 4, of the squared angle x [rad²]."""
+    """Return the derivative of s_k by the angle, divided by the angle, for k from 1 to 4, at the square x [rad²]."""
     if x < 1.0:
         term = 1.0
         for n in range(2, k + 1):
@@ -120,9 +117,7 @@ def rotation_vector(R: np.ndarray, out: np.ndarray) -> None:
     for i in range(1, 3):
         if R[i, i] > R[k, k]:
             k = i
-    length, sign = 0.0, 1.0
-    if out[k] < 0.0:
-        sign = -1.0
+    sign = -1.0 if out[k] < 0.0 else 1.0
     x = 0.5 * (R[0, k] + R[k, 0])
     y = 0.5 * (R[1, k] + R[k, 1])
     z = 0.5 * (R[2, k] + R[k, 2])

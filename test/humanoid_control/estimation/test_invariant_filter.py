@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from scipy.stats import chi2
 
-from humanoid_control.estimation.filter_kernels import NONE, POINT, POSE
+from humanoid_control.estimation.filter_kernels import NONE, POINT, POSE, correct
 from humanoid_control.estimation.invariant_filter import InvariantFilter
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -165,7 +165,7 @@ def test_a_correction_is_that_of_the_textbook() -> None:
                         pin.log3(own.rotation @ told[:3] @ own.state.rotations[1].T)])  # fmt: skip
     K = P @ H.T @ np.linalg.inv(S)
     wanted = moved(own, np.concatenate([K @ z, np.zeros(3)]))
-    assert own.correct(0, told, N, OPEN) == pytest.approx(z @ np.linalg.solve(S, z))
+    assert correct(own.state, 0, told, N, OPEN) == pytest.approx(z @ np.linalg.solve(S, z))
     assert np.abs(own.covariance[:24, :24] - (P - K @ H @ P)).max() < 1e-12
     assert np.abs(group(own) - group(wanted)).max() < 1e-12
     assert np.abs(own.biases - wanted.biases).max() < 1e-14
@@ -204,12 +204,13 @@ def test_what_is_too_far_away_is_not_believed() -> None:
     own.covariance[:24, :24] = 1e-6 * np.eye(24)
     told = seen(own.rotation, own.position, own.state.rotations[1], own.state.vectors[2] + np.array([0.05, 0.0, 0.0]))
     before = copy.deepcopy(own)
-    distance = own.correct(0, told, 1e-6 * np.eye(6), np.array([20.0, 30.0]))
-    assert distance == pytest.approx(0.05**2 / 3e-6)  # the contact's, the sensor's and the joints' doubt
+    gate = np.array([20.0, 30.0])
+    assert not own.correct(0, told, 1e-6 * np.eye(6), gate)
+    assert correct(own.state, 0, told, 1e-6 * np.eye(6), gate) == pytest.approx(0.05**2 / 3e-6)  # the contact's, the sensor's and the joints' doubt
     assert np.array_equal(own.state.vectors, before.state.vectors)
     assert np.array_equal(own.covariance, before.covariance)
     told[0, 0] = np.nan
-    assert np.isnan(own.correct(0, told, 1e-6 * np.eye(6), np.array([20.0, 30.0])))
+    assert not own.correct(0, told, 1e-6 * np.eye(6), gate)
     assert np.array_equal(own.state.vectors, before.state.vectors)
 
 
@@ -225,7 +226,8 @@ class Walker:
         deviations = np.array([0.03] * 3 + [0.1] * 3 + [0.02] * 3 + [0.01] * 3 + [0.1] * 3)
         self.own = copy.deepcopy(self.truth)
         self.own.reset(self.truth.rotation, self.truth.velocity, self.truth.position, deviations)
-        drawn = np.concatenate([deviations * self.rng.normal(size=15), np.zeros(12)])
+        drawn = np.zeros(27)
+        drawn[:15] = np.linalg.cholesky(self.own.covariance[:15, :15]) @ self.rng.normal(size=15)
         self.truth.biases[:] = 0.0
         self.truth = moved(self.own, drawn)
         self.stand = [self.foothold(k) for k in range(2)]
@@ -281,7 +283,7 @@ def test_place_and_heading_are_never_known_better_and_the_rest_is() -> None:
     for i in range(801):
         walker.step(i)
         P = walker.own.covariance
-        # The error's z is the world's vertical. Biases, whose effect depends on the state, leave a trace of information.
+        # The error's z is the world's vertical. Biases, whose effect depends on the state, leave a trace.
         assert P[2, 2] > (1.0 - 1e-5) * begin[2, 2]
     assert P[2, 2] > 1.002 * begin[2, 2]
     assert np.linalg.eigvalsh(P[6:9, 6:9]).min() > begin[6, 6]

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How well walking robots know where they are: random walks in the simulator on noisy sensors.
+
+Each walk draws speed, turn, length, biases and noise afresh (--seed repeats them); the whole-body tracking walks on the
+true state, the estimator listens. Per robot: the worst tilt, drift of the way and velocity error of its walks (root mean
+square of the last two thirds of a walk, the drift at its end, in the place and heading that the walk began with), the
+normalised squared error of tilt and velocity (5 numbers: mean near 5 if the covariance is right), and a tick's time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pinocchio as pin
+from tqdm import tqdm
+
+from humanoid_control.estimation import Estimate, Estimator, EstimatorSettings
+from humanoid_control.measurement import Measurement
+from humanoid_model import Robot, load_robot
+from humanoid_model.errors import HumanoidError
+from humanoid_model.scene import SceneRobot
+from humanoid_model.scene_file import load_scene
+from humanoid_model.sensor import Noise
+from humanoid_sim import Simulation
+from humanoid_sim.sensing import NoisySensors
+from humanoid_sim.walking import WalkingPattern, WholeBodyTracking, generate_walk, plan_footsteps
+
+POSTURES = {"hrp2": "half_sitting", "bip": "standing", "g1": "standing", "talos": "half_sitting"}
+DT = 1e-3
+
+
+def noisy(robot: Robot, rng: np.random.Generator) -> Robot:
+    """Return a robot with the noise that docs/estimation.md names, its biases drawn."""
+
+    def drawn(deviation: float) -> tuple[float, ...]:
+        return tuple(float(x) for x in deviation * rng.normal(size=3))
+
+    noises = {
+        "imu": {
+            "angular_velocity": Noise(deviation=5e-3, bias=drawn(5e-3), bias_walk=1e-4),
+            "linear_acceleration": Noise(deviation=0.05, bias=drawn(0.02), bias_walk=1e-3),
+        },
+        "force_torque": {
+            "force": Noise(deviation=1.0, bias=drawn(3.0), bias_walk=0.05),
+            "torque": Noise(deviation=0.05, bias=drawn(0.3), bias_walk=0.005),
+        },
+    }
+    sensors = {name: dataclasses.replace(s, noise=noises.get(s.type, {})) for name, s in robot.sensors.items()}
+    encoder = {"position": Noise(deviation=2e-4, resolution=1e-4), "velocity": Noise(deviation=0.02)}
+    return dataclasses.replace(robot, sensors=sensors, encoders=dict.fromkeys(robot.joint_names, encoder))
+
+
+def draw_walk(robot: Robot, rng: np.random.Generator) -> WalkingPattern:
+    """Return a walk with a speed, a turn and a length by chance that the robot can do."""
+    posture, reach = POSTURES[robot.name], 0.25 * robot.total_mass**0.2 / 58.0**0.2
+    for _ in range(20):
+        try:
+            plan = plan_footsteps(
+                robot, posture, steps=int(rng.integers(8, 17)), length=float(rng.uniform(-0.4, 1.0) * reach),
+                turn=float(rng.uniform(-0.2, 0.2)), step_time=float(rng.uniform(0.7, 1.1)),
+            )  # fmt: skip
+            return generate_walk(robot, plan, posture, swing_height=float(rng.uniform(0.03, 0.06)))
+        except HumanoidError:
+            continue
+    raise SystemExit(f"{robot.name}: no walk that it can do was drawn")
+
+
+def measure(simulation: Simulation, sensors: NoisySensors, robot: str) -> Measurement:
+    """Return what the sensors of a robot read."""
+    own = simulation.robots[robot].robot
+    imu = sensors.imu(robot, "imu")
+    return Measurement(
+        simulation.time, sensors.joint_positions(robot), sensors.joint_velocities(robot), imu.angular_velocity,
+        imu.linear_acceleration,
+        {name: sensors.wrench(robot, name) for name, s in own.sensors.items() if s.type == "force_torque"},
+    )  # fmt: skip
+
+
+def record(robot: Robot, walk: WalkingPattern, seed: int) -> Iterator[tuple[Measurement, pin.SE3, np.ndarray]]:
+    """Walk, and yield what is measured, where the base is and its twist in its frame."""
+    posture = POSTURES[robot.name]
+    placed = SceneRobot(robot.name, robot, posture, pin.SE3.Identity(), robot.postures[posture])
+    simulation = Simulation(dataclasses.replace(load_scene("walk"), robots=(placed,)), DT)
+    simulation.add_module(WholeBodyTracking(robot.name, walk.motion(robot)))
+    sensors = NoisySensors(seed)
+    simulation.add_module(sensors)
+    own = simulation.robots[robot.name]
+    for _ in range(round(walk.duration / DT)):
+        simulation.step()
+        yield measure(simulation, sensors, robot.name), own.placement_world_base, own.twist_base
+
+
+@dataclasses.dataclass
+class Errors:
+    """Errors of a walk: tilts [rad], of the way [m], velocities [m/s], normalised squares; times of ticks [s]."""
+
+    tilt: list[float] = dataclasses.field(default_factory=list)
+    velocity: list[float] = dataclasses.field(default_factory=list)
+    squares: list[float] = dataclasses.field(default_factory=list)
+    seconds: list[float] = dataclasses.field(default_factory=list)
+    way: float = 0.0
+    lost: float = 0.0
+    turned: float = 0.0
+
+    def add(self, estimate: Estimate, truth: pin.SE3, twist: np.ndarray) -> None:
+        """Add those of a tick."""
+        R = np.array(estimate.placement_world_base.rotation)
+        up = R.T[:, 2], truth.rotation.T[:, 2]
+        self.tilt.append(float(np.arccos(np.clip(up[0] @ up[1], -1.0, 1.0))))
+        slip = estimate.v[:3] - twist[:3]
+        self.velocity.append(float(np.linalg.norm(slip)))
+        lean = R @ np.cross(up[0], up[1])  # about the world's axes, from the estimate to the truth
+        # The truth turned to the estimate's heading: tilt, and velocity in the body.
+        e = np.concatenate([-lean[:2], -slip])
+        P = np.zeros((5, 5))
+        A = np.zeros((5, len(estimate.covariance)))
+        A[0, 0] = A[1, 1] = 1.0
+        P = A @ estimate.covariance @ A.T
+        P[2:, 2:] = estimate.twist_covariance[:3, :3]
+        self.squares.append(float(e @ np.linalg.solve(P, e)))
+
+
+def run(robot: Robot, walk: WalkingPattern, seed: int, settings: EstimatorSettings) -> Errors:
+    """Walk once with an estimator beside."""
+    errors, estimator = Errors(), Estimator(robot, settings)
+    begin: tuple[pin.SE3, pin.SE3] | None = None
+    before: np.ndarray | None = None
+    faults: dict[str, int] = {}
+    for tick, (measurement, truth, twist) in enumerate(record(robot, walk, seed)):
+        start = time.process_time()
+        estimate = estimator.update(measurement.time, measurement)
+        errors.seconds.append(time.process_time() - start)
+        assert estimate is not None
+        for fault in estimate.faults:
+            faults[fault] = faults.get(fault, 0) + 1
+        if tick >= walk.duration / DT / 3.0:
+            errors.add(estimate, truth, twist)
+        if begin is None and tick * DT > 1.0:
+            begin = estimate.placement_world_base, truth
+        if before is not None:
+            errors.way += float(np.linalg.norm(truth.translation[:2] - before[:2]))
+        before = np.array(truth.translation)
+    assert begin is not None
+    seen = begin[0].inverse() * estimate.placement_world_base
+    real = begin[1].inverse() * truth
+    errors.lost = float(np.linalg.norm(seen.translation - real.translation))
+    errors.turned = float(np.linalg.norm(pin.log3(seen.rotation.T @ real.rotation)))
+    if faults:
+        print({k: v for k, v in faults.items()})
+    return errors
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--walks", type=int, default=5, help="per robot")
+    parser.add_argument("--seed", type=int, help="of the first walk; by the clock if not given")
+    parser.add_argument("--robots", nargs="*", default=list(POSTURES), choices=list(POSTURES))
+    arguments = parser.parse_args()
+    seed = int(time.time()) if arguments.seed is None else arguments.seed
+    print(f"seeds from {seed}\n")
+    print("| robot | way m | tilt rms, worst ° | drift worst % | heading ° | velocity rms, worst m/s | "
+          "squares, of 5 | tick median, p99 µs |")  # fmt: skip
+    for name in arguments.robots:
+        plain, walks = load_robot(name), []
+        for k in tqdm(range(arguments.walks), desc=name, leave=False):
+            rng = np.random.default_rng(seed + k)
+            robot = noisy(plain, rng)
+            walks.append(run(robot, draw_walk(robot, rng), seed + k, EstimatorSettings()))
+        rms = [[math.sqrt(np.mean(np.square(e.tilt))), math.sqrt(np.mean(np.square(e.velocity)))] for e in walks]
+        tilt, velocity = np.max(rms, axis=0)
+        seconds = np.concatenate([e.seconds[100:] for e in walks]) * 1e6
+        print(
+            f"| {name} | {sum(e.way for e in walks):.1f} | {math.degrees(tilt):.3f}, "
+            f"{math.degrees(max(max(e.tilt) for e in walks)):.3f} | "
+            f"{100.0 * max(e.lost / e.way for e in walks):.2f} | {math.degrees(max(e.turned for e in walks)):.2f} | "
+            f"{velocity:.4f}, {max(max(e.velocity) for e in walks):.3f} | "
+            f"{np.mean(np.concatenate([e.squares for e in walks])):.2f} | {np.median(seconds):.0f}, "
+            f"{np.percentile(seconds, 99):.0f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

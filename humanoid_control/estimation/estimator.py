@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""State of a robot from its inertial measurement unit, its encoders and what it touches."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_control.estimation.contact_detection import ContactDetector, external_wrench
+from humanoid_control.estimation.estimate import ContactEstimate, Estimate
+from humanoid_control.estimation.filter_kernels import NONE, POINT, POSE, tell_motion
+from humanoid_control.estimation.imu_kinematics import FrameMotion, ImuKinematics
+from humanoid_control.estimation.inertial_readings import InertialReadings
+from humanoid_control.estimation.invariant_filter import GRAVITY, InvariantFilter
+from humanoid_control.estimation.joint_readings import JointReadings
+from humanoid_control.estimation.settings import EstimatorSettings
+from humanoid_control.estimation.wrench_readings import WrenchReadings
+from humanoid_control.measurement import Measurement
+from humanoid_model import Robot
+from humanoid_model.arrays import Array
+from humanoid_model.checks import check_known, check_number
+from humanoid_model.errors import InputError
+
+_LOST_JOINT = 0.1
+"""Deviation of the position of a joint whose encoder is silent [rad or m]."""
+_BEGIN = (0.05, 1e-6, 0.1, 1e-6)
+"""Deviations with which tilt [rad], heading, velocity [m/s] and place begin; the last ones define the world."""
+_AFTER_JUMP = (0.1, 0.5, 0.1)
+"""Deviations of rotation [rad], velocity [m/s] and place [m] that a jump of the clock adds."""
+_IN_AIR = -4.0
+"""Log-odds below which nothing touches what hangs on a force-torque sensor."""
+
+
+@dataclass
+class _Watch:
+    """What is known of a contact besides where it is.
+
+    Attributes:
+        odds: logarithm of the odds that it bears.
+        slipped: it wasn't where it had been.
+    """
+
+    odds: float = -math.inf
+    slipped: bool = False
+
+
+class Estimator:
+    """Contact-aided invariant filter of a robot; :mod:`.invariant_filter` is the filter.
+
+    It begins with the first measurement that has inertial readings and all joints: upright as the specific force says,
+    for which the robot is best at rest, the lowest contact at height 0, the base over the origin and heading along x.
+
+    No reading ends it. What is lost or wrong is in ``faults`` of the estimate:
+
+    - no inertial reading, NaN, or out of range: the last one is used for ``patience``, then rest is assumed, both with
+      a large doubt, so that contacts and encoders tell how the robot moves;
+    - an encoder silent: its last position, with a large doubt;
+    - no wrench: the contact is judged by its speed and by what is told of it;
+    - nothing new: nothing is corrected;
+    - the clock jumps back, or by more than ``longest_step``: nothing is integrated, doubts grow, contacts begin anew;
+    - a contact that isn't where it was, as it slips or an encoder jumps: it begins anew where it is;
+    - a state that isn't finite: all begins anew where the base was last.
+
+    Attributes:
+        robot: on a free base.
+        settings: of its sensors.
+    """
+
+    def __init__(self, robot: Robot, settings: EstimatorSettings | None = None) -> None:
+        """Find sensors and contacts.
+
+        Args:
+            robot: on a free base, with an inertial measurement unit.
+            settings: of its sensors.
+
+        Raises:
+            InputError: its base is fixed, it has no inertial measurement unit, or names that it doesn't know.
+        """
+        self.robot, self.settings = robot, settings or EstimatorSettings()
+        own = self.settings
+        if robot.base_joint is None:
+            raise InputError(f"'{robot.name}' is fixed to the world", element="robot", remedy="Give one on a free base")
+        imus = {name: sensor for name, sensor in robot.sensors.items() if sensor.type == "imu"}
+        if not imus:
+            raise InputError(
+                f"'{robot.name}' has none", element="imu", remedy="Give its file a sensor of the type imu"
+            )
+        imu = imus[check_known(own.imu or next(iter(imus)), imus, "settings.imu", "imu")]
+        names = own.contacts or tuple(name for name, place in robot.contacts.items() if place.support)
+        for name in names:
+            check_known(name, robot.contacts, "settings.contacts", "contact location")
+        weight = GRAVITY * robot.total_mass
+        self._detectors = {name: ContactDetector(robot.contacts[name], weight, own) for name in names}
+        self._kinds = [POSE if len(robot.contacts[name].patch) > 2 else POINT for name in names]
+        frames = [(imu.link, imu.placement_link_sensor)]
+        frames += [(robot.contacts[name].link, robot.contacts[name].placement_link_patch) for name in names]
+        frames += [(robot.description.root, pin.SE3.Identity())]
+        sensors = {name: sensor for name, sensor in robot.sensors.items() if sensor.type == "force_torque"}
+        frames += [(sensor.link, sensor.placement_link_sensor) for sensor in sensors.values()]
+        self._kinematics = ImuKinematics(robot, frames, own.frame_noise)
+        base = robot.model.joints[robot.base_joint]
+        self._base_q, self._base_v = base.idx_q, base.idx_v
+        self._before_base = robot.model.jointPlacements[robot.base_joint].inverse()
+        self._gate = np.array([own.gate, 1.5 * own.gate])
+        self._places, self._speeds = np.zeros((len(names) + 1, 4, 3)), np.zeros((len(names) + 1, 2, 3))
+        self.reset()
+        self._loads = [self._sensor_towards(robot.contacts[name].link) for name in names]
+        self._watched = np.isin(np.arange(len(sensors)), self._loads)
+        self._residual = np.zeros(6)
+
+    def reset(self, placement_world_base: pin.SE3 | None = None) -> None:
+        """Forget everything; the next measurement begins anew.
+
+        Args:
+            placement_world_base: where the base then is; by default upright as gravity says, over the origin of the
+                ground of its feet.
+        """
+        own, count = self.settings, len(self._kinds)
+        self._filter = InvariantFilter(count)
+        self._joints = JointReadings(self.robot, own.encoder_noise, _LOST_JOINT)
+        self._inertial, self._wrenches = InertialReadings(own), WrenchReadings(self.robot, own)
+        self._contact_noise = np.zeros((count, 5))
+        self._contact_noise[:, 0], self._contact_noise[:, 1] = own.contact_drift, own.contact_roll
+        self._loaded, self._watch = np.full((count, 6), np.nan), [_Watch() for _ in range(count)]
+        self._time, self._told = math.nan, math.nan
+        self._begin_at = self._base = placement_world_base
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Estimator:
+        """Return a copy that goes on by itself and shares the robot."""
+        memo[id(self.robot)], memo[id(self.robot.model)] = self.robot, self.robot.model
+        other = Estimator.__new__(Estimator)
+        memo[id(self)] = other
+        other.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return other
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints in the order in which measurements have them."""
+        return self._joints.names
+
+    def update(self, t: float, measurement: Measurement) -> Estimate | None:
+        """Take a measurement.
+
+        Args:
+            t: clock of the controller [s].
+            measurement: of this tick.
+
+        Returns:
+            The state at ``t``; None before the first measurement that has all that is needed to begin.
+
+        Raises:
+            InputError: lengths that aren't those of the robot, unknown sensors, a time that isn't finite.
+        """
+        check_number(t, "t", lower=-math.inf)
+        faults: list[str] = []
+        dt, news = t - self._time, measurement.time != self._told
+        self._read(t, dt, measurement, news, faults)
+        motion = self._kinematics.look(self._joints.q, self._joints.v, self._joints.variances)
+        if math.isnan(self._time):
+            if not (self._joints.begun and self._inertial.fresh):
+                return None
+            self._begin(motion)
+            dt = 0.0
+        elif not 0.0 <= dt <= self.settings.longest_step:
+            faults.append(f"the clock jumped by {dt:.6g} s: contacts begin anew")
+            self._jump()
+            dt = 0.0
+        elif dt > 0.0:
+            self._filter.propagate(self._inertial.values, self._inertial.noise, self._contact_noise, dt)
+        self._time, self._told = t, measurement.time
+        if news:
+            self._touch(measurement, motion, dt, faults)
+        own = self._filter
+        if not math.isfinite(own.covariance.sum() + own.state.vectors.sum() + own.biases.sum()):
+            faults.append("the state is not finite: all begins anew")
+            self.reset(self._base)
+            again = self.update(t, measurement)
+            return again and replace(again, faults=(*faults, *again.faults))
+        return self._tell(motion, dt, faults)
+
+    def _read(self, t: float, dt: float, measurement: Measurement, news: bool, faults: list[str]) -> None:
+        """Take the readings; those of a measurement that isn't new are none."""
+        inertial = self._inertial
+        if news:
+            self._joints.take(measurement.joint_positions, measurement.joint_velocities, dt, faults)
+            inertial.take(t, measurement.angular_velocity, measurement.specific_force, faults)
+            self._wrenches.take(measurement.wrenches, faults)
+        else:
+            faults.append("nothing new: nothing is corrected")
+            inertial.take(t, None, None, faults)
+        if inertial.stale:
+            own = self._filter
+            inertial.values = own.biases.copy()
+            inertial.values[1] -= own.rotation.T @ own.state.gravity
+
+    def _begin(self, motion: FrameMotion) -> None:
+        """Begin where the base was said to be, or upright on the feet."""
+        seen = motion.seen[len(self._kinds)]
+        force = self._inertial.values[1]
+        size = float(np.linalg.norm(force))
+        doubt = math.hypot(_BEGIN[0], min(abs(size / GRAVITY - 1.0), 1.0))
+        if self._begin_at is not None:
+            turn, place = self._begin_at.rotation, self._begin_at.translation
+        else:
+            up = seen[:3].T @ force / max(size, 1e-9)  # in the base, whose x axis is the heading
+            if size < 1e-9:
+                up = np.array([0.0, 0.0, 1.0])
+            ahead = np.eye(3)[0 if abs(up[0]) < 0.99 else 2]
+            ahead = ahead - (ahead @ up) * up
+            ahead /= np.linalg.norm(ahead)
+            turn = np.stack([ahead, np.cross(up, ahead), up])
+            place = np.zeros(3)
+        rotation = turn @ seen[:3].T
+        position = place - rotation @ seen[3]
+        if self._begin_at is None:
+            heights = [float((rotation @ frame[3])[2]) for frame in motion.seen[: len(self._kinds)]]
+            position[2] = -min(heights)
+        own = self.settings
+        deviations = np.repeat([0.0, _BEGIN[2], _BEGIN[3], own.gyro_bias, own.force_bias], 3)
+        deviations[:3] = doubt, doubt, _BEGIN[1]
+        self._filter.reset(rotation, np.zeros(3), position, deviations)
+
+    def _jump(self) -> None:
+        """After an unknown time the robot is somewhere near."""
+        for k in range(len(self._kinds)):
+            self._filter.remove(k)
+        self._filter.doubt(np.repeat([*_AFTER_JUMP, 0.0, 0.0], 3))
+
+    def _touch(self, measurement: Measurement, motion: FrameMotion, dt: float, faults: list[str]) -> None:
+        """Find what bears, correct by it, and learn the offsets of sensors on which nothing does."""
+        own, wrenches, places = self._filter, self._wrenches, self._places
+        tell_motion(own.state, self._inertial.values, motion.seen, motion.speeds, places, self._speeds)
+        down = own.rotation.T @ own.state.gravity
+        in_air = np.ones(len(wrenches.sensors), dtype=bool)
+        sensed = motion.seen[len(self._kinds) + 1 :]
+        for k, (name, detector) in enumerate(self._detectors.items()):
+            sensor, loaded, watch = self._loads[k], self._loaded[k], self._watch[k]
+            loaded[:] = np.nan
+            if sensor >= 0:
+                external_wrench(motion.seen[k], sensed[sensor], wrenches.values[sensor], wrenches.carried[sensor],
+                                down, loaded)  # fmt: skip
+            x, y, z = self._speeds[k, 0].tolist()
+            force = float(loaded[2])
+            watch.odds = detector.odds(force, math.sqrt(x * x + y * y + z * z), measurement.contacts.get(name))
+            watch.slipped = False
+            held = bool(own.kinds[k] != NONE)
+            if sensor >= 0 and watch.odds > _IN_AIR:
+                in_air[sensor] = False
+            if not detector.holds(watch.odds, held):
+                own.remove(k)
+                continue
+            if not held:
+                own.add(k, self._kinds[k], motion.seen[k], motion.covariances[k])
+            elif not own.correct(k, motion.seen[k], motion.covariances[k], self._gate):
+                watch.slipped = True
+                own.add(k, self._kinds[k], motion.seen[k], motion.covariances[k])
+                faults.append(f"'{name}' isn't where it was: it begins anew")
+            self._roll(k, detector, loaded, places[k])
+        for sensor in np.flatnonzero(in_air & self._watched & np.isfinite(wrenches.values).all(axis=1)):
+            external_wrench(sensed[sensor], sensed[sensor], wrenches.values[sensor], wrenches.carried[sensor], down,
+                            self._residual)  # fmt: skip
+            wrenches.learn(sensor, self._residual, dt)
+
+    def _roll(self, k: int, detector: ContactDetector, loaded: Array, place: Array) -> None:
+        """Say how a contact may turn in the next step: a sole pressed at its edge rolls about it."""
+        noise, own = self._contact_noise[k], self.settings
+        x, y = detector.centre_of_pressure(loaded)
+        if self._kinds[k] == POINT or math.isnan(x):
+            noise[1], noise[2:] = own.contact_roll, 0.0
+            return
+        noise[1] = own.contact_roll + own.edge_roll * detector.rolls(x, y) ** 2
+        noise[2:] = -x * place[:3, 0] - y * place[:3, 1]
+
+    def _tell(self, motion: FrameMotion, dt: float, faults: list[str]) -> Estimate:
+        """Put the estimate together."""
+        own, count, base = self._filter, len(self._kinds), self._base_v
+        state = own.state
+        speeds = self._speeds
+        places = np.empty((count + 2, 4, 3))
+        tell_motion(state, self._inertial.values, motion.seen, motion.speeds, places, speeds)
+        places[-1, :3], places[-1, 3] = own.rotation, own.position
+        for k, kind in enumerate(own.kinds.tolist()):
+            if kind != NONE:
+                places[k, 3] = state.vectors[2 + k]
+                if kind == POSE:
+                    places[k, :3] = state.rotations[1 + k]
+        contacts = {
+            name: ContactEstimate(
+                1.0 / (1.0 + math.exp(-watch.odds)), bool(own.kinds[k] != NONE), watch.slipped, places[k],
+                float(self._loaded[k, 2]), detector.centre_of_pressure(self._loaded[k]),
+            )
+            for k, ((name, detector), watch) in enumerate(zip(self._detectors.items(), self._watch, strict=True))
+        }  # fmt: skip
+        q, v = self._joints.q.copy(), self._joints.v.copy()
+        self._base = pin.SE3(places[count, :3], places[count, 3])
+        q[self._base_q : self._base_q + 7] = pin.SE3ToXYZQUAT(self._before_base * self._base)
+        v[base : base + 6] = (speeds[count] @ motion.seen[count, :3]).ravel()
+        offsets = dict(zip(self._wrenches.sensors, self._wrenches.offsets.copy(), strict=True))
+        sampled = self._inertial.noise[0] ** 2 / (dt or math.inf)
+        return Estimate(
+            self._time, q, v, places[count], places[-1], own.biases.copy(), own.covariance.copy(), float(sampled),
+            contacts, offsets, tuple(faults),
+        )  # fmt: skip
+
+    def _sensor_towards(self, link: str) -> int:
+        """Return which force-torque sensor carries a link, the nearest one; -1 for none."""
+        robot = self.robot
+        joint = robot.parts.links[link].joint_id
+        chain = list(robot.model.supports[joint])
+        found, depth = -1, -1
+        for row, sensor in enumerate(self._wrenches.sensors.values()):
+            carrier = robot.parts.links[sensor.link].joint_id
+            if carrier in chain and chain.index(carrier) > depth:
+                found, depth = row, chain.index(carrier)
+        return found
