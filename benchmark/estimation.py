@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well walking robots know where they are: random walks in the simulator on noisy sensors.
 
-Each walk draws speed, turn, length, biases and noise afresh (--seed repeats them); the whole-body tracking walks on the
-true state, the estimator listens. Per robot: the worst tilt, drift of the way and velocity error of its walks (root mean
-square of the last two thirds of a walk, the drift at its end, in the place and heading that the walk began with), the
-normalised squared error of tilt and velocity (5 numbers: mean near 5 if the covariance is right), and a tick's time.
+Each walk draws speed, turn, length, biases and noise afresh (--seed repeats them); the whole-body tracking walks on
+the true state, the estimator listens. Per robot: the worst tilt, drift of the way and velocity error of its walks (root
+mean square of the last two thirds of a walk; the drift at its end, in the place and heading that the walk began with),
+the normalised squared error of tilt and velocity (5 numbers: mean near 5 if the covariance is right), a tick's time.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ POSTURES = {"hrp2": "half_sitting", "bip": "standing", "g1": "standing", "talos"
 DT = 1e-3
 
 
-def noisy(robot: Robot, rng: np.random.Generator) -> Robot:
-    """Return a robot with the noise that docs/estimation.md names, its biases drawn."""
+def noisy(name: str, rng: np.random.Generator) -> Robot:
+    """Return a robot of the stack with the noise that docs/estimation.md names, its biases drawn."""
 
     def drawn(deviation: float) -> tuple[float, ...]:
         return tuple(float(x) for x in deviation * rng.normal(size=3))
@@ -50,9 +50,10 @@ def noisy(robot: Robot, rng: np.random.Generator) -> Robot:
             "torque": Noise(deviation=0.05, bias=drawn(0.3), bias_walk=0.005),
         },
     }
-    sensors = {name: dataclasses.replace(s, noise=noises.get(s.type, {})) for name, s in robot.sensors.items()}
+    robot = load_robot(name)
+    sensors = {key: dataclasses.replace(s, noise=noises.get(s.type, {})) for key, s in robot.sensors.items()}
     encoder = {"position": Noise(deviation=2e-4, resolution=1e-4), "velocity": Noise(deviation=0.02)}
-    return dataclasses.replace(robot, sensors=sensors, encoders=dict.fromkeys(robot.joint_names, encoder))
+    return dataclasses.replace(robot, name=name, sensors=sensors, encoders=dict.fromkeys(robot.joint_names, encoder))
 
 
 def draw_walk(robot: Robot, rng: np.random.Generator) -> WalkingPattern:
@@ -151,7 +152,7 @@ def run(robot: Robot, walk: WalkingPattern, seed: int, settings: EstimatorSettin
     errors.lost = float(np.linalg.norm(seen.translation - real.translation))
     errors.turned = float(np.linalg.norm(pin.log3(seen.rotation.T @ real.rotation)))
     if faults:
-        print({k: v for k, v in faults.items()})
+        print(faults)
     return errors
 
 
@@ -167,10 +168,10 @@ def main() -> None:
     print("| robot | way m | tilt rms, worst ° | drift worst % | heading ° | velocity rms, worst m/s | "
           "squares, of 5 | tick median, p99 µs |")  # fmt: skip
     for name in arguments.robots:
-        plain, walks = load_robot(name), []
+        walks = []
         for k in tqdm(range(arguments.walks), desc=name, leave=False):
             rng = np.random.default_rng(seed + k)
-            robot = noisy(plain, rng)
+            robot = noisy(name, rng)
             walks.append(run(robot, draw_walk(robot, rng), seed + k, EstimatorSettings()))
         rms = [[math.sqrt(np.mean(np.square(e.tilt))), math.sqrt(np.mean(np.square(e.velocity)))] for e in walks]
         tilt, velocity = np.max(rms, axis=0)

@@ -28,9 +28,13 @@ from humanoid_model.errors import InputError
 
 _LOST_JOINT = 0.1
 """Deviation of the position of a joint whose encoder is silent [rad or m]."""
-_BEGIN = (0.05, 1e-6, 0.1, 1e-6)
-"""Deviations with which tilt [rad], heading, velocity [m/s] and place begin; the last ones define the world."""
-_AFTER_JUMP = (0.1, 0.5, 0.1)
+_BEGIN = (1e-6, 0.1, 1e-6)
+"""Deviations with which heading, velocity [m/s] and place begin; heading and place define the world."""
+_RESTING, _MOVING = (0.01, 0.1)
+"""Deviation of the tilt with which it begins [rad], of a robot at rest and of one that moves."""
+_REST = 0.2
+"""Speed of a joint or of the sensor below which the robot is at rest [rad/s or m/s]."""
+_AFTER_JUMP = (0.03, 0.3, 0.05)
 """Deviations of rotation [rad], velocity [m/s] and place [m] that a jump of the clock adds."""
 _IN_AIR = -4.0
 """Log-odds below which nothing touches what hangs on a force-torque sensor."""
@@ -203,7 +207,8 @@ class Estimator:
         seen = motion.seen[len(self._kinds)]
         force = self._inertial.values[1]
         size = float(np.linalg.norm(force))
-        doubt = math.hypot(_BEGIN[0], min(abs(size / GRAVITY - 1.0), 1.0))
+        fastest = max(float(np.abs(self._joints.v).max()), float(np.abs(self._inertial.values[0]).max()))
+        doubt = math.hypot(_RESTING if fastest < _REST else _MOVING, min(abs(size / GRAVITY - 1.0), 1.0))
         if self._begin_at is not None:
             turn, place = self._begin_at.rotation, self._begin_at.translation
         else:
@@ -221,8 +226,8 @@ class Estimator:
             heights = [float((rotation @ frame[3])[2]) for frame in motion.seen[: len(self._kinds)]]
             position[2] = -min(heights)
         own = self.settings
-        deviations = np.repeat([0.0, _BEGIN[2], _BEGIN[3], own.gyro_bias, own.force_bias], 3)
-        deviations[:3] = doubt, doubt, _BEGIN[1]
+        deviations = np.repeat([0.0, _BEGIN[1], _BEGIN[2], own.gyro_bias, own.force_bias], 3)
+        deviations[:3] = doubt, doubt, _BEGIN[0]
         self._filter.reset(rotation, np.zeros(3), position, deviations)
 
     def _jump(self) -> None:
@@ -235,6 +240,8 @@ class Estimator:
         """Find what bears, correct by it, and learn the offsets of sensors on which nothing does."""
         own, wrenches, places = self._filter, self._wrenches, self._places
         tell_motion(own.state, self._inertial.values, motion.seen, motion.speeds, places, self._speeds)
+        for name in measurement.contacts:
+            check_known(name, self._detectors, "measurement.contacts", "contact of the estimator")
         down = own.rotation.T @ own.state.gravity
         in_air = np.ones(len(wrenches.sensors), dtype=bool)
         sensed = motion.seen[len(self._kinds) + 1 :]
@@ -261,6 +268,8 @@ class Estimator:
                 own.add(k, self._kinds[k], motion.seen[k], motion.covariances[k])
                 faults.append(f"'{name}' isn't where it was: it begins anew")
             self._roll(k, detector, loaded, places[k])
+        if dt <= 0.0:
+            return
         for sensor in np.flatnonzero(in_air & self._watched & np.isfinite(wrenches.values).all(axis=1)):
             external_wrench(sensed[sensor], sensed[sensor], wrenches.values[sensor], wrenches.carried[sensor], down,
                             self._residual)  # fmt: skip

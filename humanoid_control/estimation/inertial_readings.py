@@ -12,7 +12,7 @@ from humanoid_model.arrays import Array
 from humanoid_model.checks import check_array
 from humanoid_model.errors import InputError
 
-_UNKNOWN_MOTION = np.array([1.0, 10.0])
+_UNKNOWN_MOTION = np.array([0.3, 3.0])
 """Densities of rate [rad/s/√Hz] and specific force [m/s²/√Hz] while no reading tells them."""
 
 
