@@ -55,6 +55,8 @@ class Estimate:
         covariance: of rotation, velocity, position of the sensor, its biases and the contacts in their order, zero for
             those that aren't held; right-invariant errors in the world as :mod:`.filter_kernels` defines them, (n, n).
         gyro_variance: of a rate that was measured [rad²/s²].
+        rate_covariance: of the base's velocity and rate against the sensor by errors of joints' velocities, in the
+            sensor's axes, shape (6, 6).
         contacts: by location.
         wrench_offsets: by force-torque sensor [N, N m], shape (6,) each.
         faults: what was wrong in this tick with the measurement, and what was done.
@@ -68,6 +70,7 @@ class Estimate:
     biases: Array
     covariance: Array
     gyro_variance: float
+    rate_covariance: Array
     contacts: Mapping[str, ContactEstimate]
     wrench_offsets: Mapping[str, Array]
     faults: tuple[str, ...]
@@ -91,8 +94,9 @@ class Estimate:
         sensor, lever = turn @ self.imu[:3], turn @ (self.base[3] - self.imu[3])
         A[:3, VELOCITY : VELOCITY + 3], A[3:, GYRO_BIAS : GYRO_BIAS + 3] = turn, -sensor
         A[:3, GYRO_BIAS : GYRO_BIAS + 3] = pin.skew(lever) @ sensor
-        spin = np.vstack([-pin.skew(lever), np.eye(3)])
-        return np.asarray(A @ self.covariance @ A.T + self.gyro_variance * spin @ spin.T)
+        spin, turned = np.vstack([-pin.skew(lever), np.eye(3)]), np.kron(np.eye(2), sensor)
+        known = A @ self.covariance @ A.T + turned @ self.rate_covariance @ turned.T
+        return np.asarray(known + self.gyro_variance * spin @ spin.T)
 
     def place_covariance(self, contact: str) -> Array:
         """Of the place of a contact that is held, in the world [m²], (3, 3): its last entry is the ground's height.

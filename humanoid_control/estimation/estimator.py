@@ -25,6 +25,7 @@ from humanoid_model import Robot
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_known, check_number
 from humanoid_model.errors import InputError
+from humanoid_model.sensor import Sensor
 
 _LOST_JOINT = 0.1
 """Deviation of the position of a joint whose encoder is silent [rad or m]."""
@@ -36,6 +37,12 @@ _REST = 0.2
 """Speed of a joint or of the sensor below which the robot is at rest [rad/s or m/s]."""
 _AFTER_JUMP = (0.03, 0.3, 0.05)
 """Deviations of rotation [rad], velocity [m/s] and place [m] that a jump of the clock adds."""
+_TREND = 0.02
+"""Time over which a slow slip adds up until it is told from noise [s]."""
+_SLIPPING = 0.05
+"""How long a contact that has slipped counts as one that may [s]."""
+_SLIP = (0.05, 0.5)
+"""Densities of its velocity [m/s/√Hz] and turning [rad/s/√Hz] for so long."""
 _IN_AIR = -4.0
 """Log-odds below which nothing touches what hangs on a force-torque sensor."""
 
@@ -47,10 +54,12 @@ class _Watch:
     Attributes:
         odds: logarithm of the odds that it bears.
         slipped: it wasn't where it had been.
+        slipped_at: when it was so last [s].
     """
 
     odds: float = -math.inf
     slipped: bool = False
+    slipped_at: float = -math.inf
 
 
 class Estimator:
@@ -104,18 +113,20 @@ class Estimator:
         frames = [(imu.link, imu.placement_link_sensor)]
         frames += [(robot.contacts[name].link, robot.contacts[name].placement_link_patch) for name in names]
         frames += [(robot.description.root, pin.SE3.Identity())]
-        sensors = {name: sensor for name, sensor in robot.sensors.items() if sensor.type == "force_torque"}
-        frames += [(sensor.link, sensor.placement_link_sensor) for sensor in sensors.values()]
+        found = [_sensor_towards(robot, robot.contacts[name].link) for name in names]
+        self._sensors = {sensor.name: sensor for sensor in found if sensor is not None}
+        self._loads = [-1 if sensor is None else list(self._sensors).index(sensor.name) for sensor in found]
+        frames += [(sensor.link, sensor.placement_link_sensor) for sensor in self._sensors.values()]
         self._kinematics = ImuKinematics(robot, frames, own.frame_noise)
         base = robot.model.joints[robot.base_joint]
         self._base_q, self._base_v = base.idx_q, base.idx_v
-        self._before_base = robot.model.jointPlacements[robot.base_joint].inverse()
-        self._gate = np.array([own.gate, 1.5 * own.gate])
+        before = robot.model.jointPlacements[robot.base_joint]
+        self._before_base = None if before.isIdentity() else before.inverse()
+        self._gate = np.array([own.gate, 1.5 * own.gate, 1.0])
         self._places, self._speeds = np.zeros((len(names) + 1, 4, 3)), np.zeros((len(names) + 1, 2, 3))
-        self.reset()
-        self._loads = [self._sensor_towards(robot.contacts[name].link) for name in names]
-        self._watched = np.isin(np.arange(len(sensors)), self._loads)
         self._residual = np.zeros(6)
+        self._rate_scale = (own.rate_noise / own.encoder_noise) ** 2
+        self.reset()
 
     def reset(self, placement_world_base: pin.SE3 | None = None) -> None:
         """Forget everything; the next measurement begins anew.
@@ -127,7 +138,7 @@ class Estimator:
         own, count = self.settings, len(self._kinds)
         self._filter = InvariantFilter(count)
         self._joints = JointReadings(self.robot, own.encoder_noise, _LOST_JOINT)
-        self._inertial, self._wrenches = InertialReadings(own), WrenchReadings(self.robot, own)
+        self._inertial, self._wrenches = InertialReadings(own), WrenchReadings(self.robot, self._sensors, own)
         self._contact_noise = np.zeros((count, 5))
         self._contact_noise[:, 0], self._contact_noise[:, 1] = own.contact_drift, own.contact_roll
         self._loaded, self._watch = np.full((count, 6), np.nan), [_Watch() for _ in range(count)]
@@ -200,7 +211,7 @@ class Estimator:
         if inertial.stale:
             own = self._filter
             inertial.values = own.biases.copy()
-            inertial.values[1] -= own.rotation.T @ own.state.gravity
+            inertial.values[1] += GRAVITY * own.rotation[2]
 
     def _begin(self, motion: FrameMotion) -> None:
         """Begin where the base was said to be, or upright on the feet."""
@@ -242,9 +253,10 @@ class Estimator:
         tell_motion(own.state, self._inertial.values, motion.seen, motion.speeds, places, self._speeds)
         for name in measurement.contacts:
             check_known(name, self._detectors, "measurement.contacts", "contact of the estimator")
-        down = own.rotation.T @ own.state.gravity
-        in_air = np.ones(len(wrenches.sensors), dtype=bool)
+        down = -GRAVITY * own.rotation[2]
+        in_air = [True] * len(self._sensors)
         sensed = motion.seen[len(self._kinds) + 1 :]
+        self._gate[2] = -math.expm1(-max(dt, 1e-6) / _TREND)
         for k, (name, detector) in enumerate(self._detectors.items()):
             sensor, loaded, watch = self._loads[k], self._loaded[k], self._watch[k]
             loaded[:] = np.nan
@@ -264,13 +276,15 @@ class Estimator:
             if not held:
                 own.add(k, self._kinds[k], motion.seen[k], motion.covariances[k])
             elif not own.correct(k, motion.seen[k], motion.covariances[k], self._gate):
-                watch.slipped = True
+                watch.slipped, watch.slipped_at = True, self._time
                 own.add(k, self._kinds[k], motion.seen[k], motion.covariances[k])
                 faults.append(f"'{name}' isn't where it was: it begins anew")
             self._roll(k, detector, loaded, places[k])
         if dt <= 0.0:
             return
-        for sensor in np.flatnonzero(in_air & self._watched & np.isfinite(wrenches.values).all(axis=1)):
+        for sensor, free in enumerate(in_air):
+            if not free or not math.isfinite(wrenches.values[sensor].sum()):
+                continue
             external_wrench(sensed[sensor], sensed[sensor], wrenches.values[sensor], wrenches.carried[sensor], down,
                             self._residual)  # fmt: skip
             wrenches.learn(sensor, self._residual, dt)
@@ -278,6 +292,10 @@ class Estimator:
     def _roll(self, k: int, detector: ContactDetector, loaded: Array, place: Array) -> None:
         """Say how a contact may turn in the next step: a sole pressed at its edge rolls about it."""
         noise, own = self._contact_noise[k], self.settings
+        if self._time - self._watch[k].slipped_at < _SLIPPING:
+            noise[:2], noise[2:] = _SLIP, 0.0
+            return
+        noise[0] = own.contact_drift
         x, y = detector.centre_of_pressure(loaded)
         if self._kinds[k] == POINT or math.isnan(x):
             noise[1], noise[2:] = own.contact_roll, 0.0
@@ -307,23 +325,23 @@ class Estimator:
         }  # fmt: skip
         q, v = self._joints.q.copy(), self._joints.v.copy()
         self._base = pin.SE3(places[count, :3], places[count, 3])
-        q[self._base_q : self._base_q + 7] = pin.SE3ToXYZQUAT(self._before_base * self._base)
+        placed = self._base if self._before_base is None else self._before_base * self._base
+        q[self._base_q : self._base_q + 7] = pin.SE3ToXYZQUAT(placed)
         v[base : base + 6] = (speeds[count] @ motion.seen[count, :3]).ravel()
-        offsets = dict(zip(self._wrenches.sensors, self._wrenches.offsets.copy(), strict=True))
-        sampled = self._inertial.noise[0] ** 2 / (dt or math.inf)
+        offsets = dict(zip(self._sensors, self._wrenches.offsets.copy(), strict=True))
+        sampled = float(self._inertial.noise[0]) ** 2 / (dt or math.inf)
         return Estimate(
-            self._time, q, v, places[count], places[-1], own.biases.copy(), own.covariance.copy(), float(sampled),
-            contacts, offsets, tuple(faults),
+            self._time, q, v, places[count], places[-1], own.biases.copy(), own.covariance.copy(), sampled,
+            self._rate_scale * motion.covariances[count], contacts, offsets, tuple(faults),
         )  # fmt: skip
 
-    def _sensor_towards(self, link: str) -> int:
-        """Return which force-torque sensor carries a link, the nearest one; -1 for none."""
-        robot = self.robot
-        joint = robot.parts.links[link].joint_id
-        chain = list(robot.model.supports[joint])
-        found, depth = -1, -1
-        for row, sensor in enumerate(self._wrenches.sensors.values()):
-            carrier = robot.parts.links[sensor.link].joint_id
-            if carrier in chain and chain.index(carrier) > depth:
-                found, depth = row, chain.index(carrier)
-        return found
+
+def _sensor_towards(robot: Robot, link: str) -> Sensor | None:
+    """Return the force-torque sensor between the base and a link that is nearest to the link."""
+    chain = list(robot.model.supports[robot.parts.links[link].joint_id])
+    found, nearest = None, -1
+    for sensor in robot.sensors.values():
+        carrier = robot.parts.links[sensor.link].joint_id
+        if sensor.type == "force_torque" and carrier in chain and chain.index(carrier) > nearest:
+            found, nearest = sensor, chain.index(carrier)
+    return found

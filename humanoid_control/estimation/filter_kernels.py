@@ -32,7 +32,8 @@ class FilterState(NamedTuple):
         biases: of gyroscope [rad/s] and accelerometer [m/s²], in the sensor's frame, shape (2, 3).
         kinds: of the contacts, shape (N,).
         covariance: of the error, shape (n, n); zero for contacts that aren't there.
-        gravity: acceleration [m/s²], shape (3,).
+        trends: of each contact, running mean of its innovations in their deviations, shape (N, 6).
+        gravity: acceleration, along -z [m/s²].
         blocks: work space, shape (9 + N, 3, 3).
         rows: work space, shape (8, n).
         noise: work space, shape (6, 6).
@@ -43,7 +44,8 @@ class FilterState(NamedTuple):
     biases: Array
     kinds: np.ndarray
     covariance: Array
-    gravity: Array
+    trends: Array
+    gravity: float
     blocks: Array
     rows: Array
     noise: Array
@@ -78,15 +80,10 @@ def _add_cross(a: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
 def _advance_error(state: FilterState, dt: float, x: np.ndarray) -> None:
     """Multiply a vector (n,) by the transition matrix whose blocks :func:`propagate` has written."""
     B, g = state.blocks, state.gravity
-    r_0, r_1, r_2, w_0, w_1, w_2 = x[0], x[1], x[2], x[9], x[10], x[11]
+    r_0, r_1, w_0, w_1, w_2 = x[0], x[1], x[9], x[10], x[11]
     a_0, a_1, a_2 = x[12], x[13], x[14]
     for i in range(3):
-        if i == 0:
-            turned = g[1] * r_2 - g[2] * r_1
-        elif i == 1:
-            turned = g[2] * r_0 - g[0] * r_2
-        else:
-            turned = g[0] * r_1 - g[1] * r_0
+        turned = g * r_1 if i == 0 else (-g * r_0 if i == 1 else 0.0)
         v = x[3 + i]
         x[i] += B[0, i, 0] * w_0 + B[0, i, 1] * w_1 + B[0, i, 2] * w_2
         x[3 + i] += turned * dt + B[1, i, 0] * w_0 + B[1, i, 1] * w_1 + B[1, i, 2] * w_2
@@ -176,8 +173,10 @@ def propagate(
     _multiply(R, once, -dt, B[2])  # of the velocity, by the accelerometer's
     _multiply(R, twice, -dt * dt, B[4])  # of the position
     for i in range(3):
-        moved[i] = v[i] * dt + 0.5 * g[i] * dt * dt
-        v[i] += g[i] * dt
+        moved[i] = v[i] * dt
+        if i == 2:
+            moved[i] -= 0.5 * g * dt * dt
+            v[i] -= g * dt
         for j in range(3):
             v[i] -= B[2, i, j] * force[j]
             moved[i] -= B[4, i, j] * force[j]
@@ -210,6 +209,8 @@ def propagate(
 def remove_contact(state: FilterState, k: int) -> None:
     """Take contact k out: its rows and columns go, which marginalises it."""
     state.kinds[k] = NONE
+    for i in range(6):
+        state.trends[k, i] = 0.0
     for i in range(CONTACTS + 6 * k, CONTACTS + 6 * k + 6):
         for j in range(len(state.covariance)):
             state.covariance[i, j] = 0.0
@@ -308,10 +309,12 @@ def correct(state: FilterState, k: int, seen: np.ndarray, N: np.ndarray, gate: n
         k: number of a contact that is there.
         seen: as of :func:`add_contact`.
         N: likewise.
-        gate: largest squared Mahalanobis distance at which a point and a pose are believed, shape (2,).
+        gate: largest squared Mahalanobis distance at which a point and a pose are believed, and the share of this
+            innovation in their running mean, shape (3,).
 
     Returns:
-        The squared Mahalanobis distance; the state is as it was if it is above the gate, or no number.
+        The squared Mahalanobis distance of this innovation or of their running mean, whichever is larger: a slow slip
+        shows there alone, as innovations are white otherwise. The state is as it was if it is above the gate, or NaN.
     """
     R, P, at, n = state.rotations[0], state.covariance, CONTACTS + 6 * k, len(state.covariance)
     held, gain, e = (6 if state.kinds[k] == POSE else 3), state.rows[:6], state.rows[6]
@@ -350,6 +353,11 @@ def correct(state: FilterState, k: int, seen: np.ndarray, N: np.ndarray, gate: n
             z[i] -= L[i, m] * z[m]
         z[i] /= L[i, i]
         distance += z[i] * z[i]
+    slow, share = 0.0, gate[2]
+    for i in range(held):
+        state.trends[k, i] += share * (z[i] - state.trends[k, i])
+        slow += state.trends[k, i] ** 2 * (2.0 - share) / share
+    distance = max(distance, slow)
     if not distance <= gate[0 if held == 3 else 1]:
         return distance
     for i in range(held):

@@ -139,18 +139,25 @@ class ImuKinematics:
         count = len(frames) - 1
         self.motion = FrameMotion(np.zeros((count, 4, 3)), np.zeros((count, 2, 3)), np.zeros((count, 6, 6)))
         self._work = np.zeros((10, 3))
+        pin.forwardKinematics(model, self._data, pin.neutral(model))
+        self._moving = []
+        for row, joint in enumerate(self._carriers):
+            placement = self._data.oMi[joint]
+            self._table.placements[row, :3], self._table.placements[row, 3] = placement.rotation, placement.translation
+            if self._coordinates(joint)[6:]:  # the base itself stays
+                self._moving.append((row, joint))
 
     def look(self, q: Array, v: Array, variances: Array) -> FrameMotion:
         """Return how the frames are placed and move, in arrays that the next call writes again.
 
         Args:
-            q: configuration, shape (nq,); where its base is makes no difference.
-            v: velocity, shape (nv,); likewise.
+            q: configuration, shape (nq,), its base where the neutral one has it.
+            v: velocity, shape (nv,); that of its base makes no difference.
             variances: of the joints' positions, shape (nv,).
         """
         data, placements = self._data, self._table.placements
         pin.computeJointJacobians(self._model, data, q)
-        for row, joint in enumerate(self._carriers):
+        for row, joint in self._moving:
             placement = data.oMi[joint]
             placements[row, :3], placements[row, 3] = placement.rotation, placement.translation
         _look(self._table, data.J, v, variances, self._floor, self._work, self.motion)

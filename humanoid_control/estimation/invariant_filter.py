@@ -51,7 +51,7 @@ class InvariantFilter:
         n = CONTACTS + 6 * contacts
         self.state = FilterState(
             np.tile(np.eye(3), (1 + contacts, 1, 1)), np.zeros((2 + contacts, 3)), np.zeros((2, 3)),
-            np.full(contacts, NONE), np.zeros((n, n)), np.array([0.0, 0.0, -GRAVITY]),
+            np.full(contacts, NONE), np.zeros((n, n)), np.zeros((contacts, 6)), GRAVITY,
             np.zeros((9 + contacts, 3, 3)), np.zeros((8, n)), np.zeros((6, 6)),
         )  # fmt: skip
 
@@ -96,6 +96,7 @@ class InvariantFilter:
         """
         self.state.rotations[0], self.state.vectors[0], self.state.vectors[1] = rotation, velocity, position
         self.state.biases[:], self.state.kinds[:], self.state.covariance[:] = 0.0, NONE, 0.0
+        self.state.trends[:] = 0.0
         self.doubt(deviations)
 
     def doubt(self, deviations: Array) -> None:

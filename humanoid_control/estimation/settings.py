@@ -25,6 +25,7 @@ class EstimatorSettings:
         gyro_range: largest rate that is believed [rad/s].
         force_range: largest specific force that is believed [m/s²].
         encoder_noise: deviation of a reading, white [rad or m].
+        rate_noise: deviation of a joint's measured velocity, white [rad/s or m/s].
         frame_noise: deviation of where a contact is in the robot beyond what encoders tell [m, rad].
         contact_drift: density of a bearing contact's velocity [m/s/√Hz].
         contact_roll: density of a sole's turning that the whole of it bears [rad/s/√Hz].
@@ -55,6 +56,7 @@ class EstimatorSettings:
     gyro_range: float = 35.0
     force_range: float = 500.0
     encoder_noise: float = 5e-4
+    rate_noise: float = 0.02
     frame_noise: float = 1e-4
     contact_drift: float = 1e-3
     contact_roll: float = 1e-2

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,6 +13,7 @@ from humanoid_control.estimation.settings import EstimatorSettings
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_array, check_known
+from humanoid_model.sensor import Sensor
 
 _SWAY = 0.05
 """Time over which what swings is accelerated one way: so long is a reading's error the same [s]."""
@@ -21,16 +23,17 @@ class WrenchReadings:
     """Wrenches through joints, less the sensors' offsets.
 
     Attributes:
-        sensors: by name, those of force and torque.
+        sensors: by name, those that are read.
         values: what they read less their offsets, force first, NaN where there is no reading, shape (S, 6).
         offsets: shape (S, 6).
         carried: mass [kg] and centre of mass in the sensor's frame [m], in the posture that robots begin in, of the
             link and all beyond it, shape (S, 4).
     """
 
-    def __init__(self, robot: Robot, settings: EstimatorSettings) -> None:
-        """Weigh what hangs on the sensors of a robot."""
-        self.sensors = {name: sensor for name, sensor in robot.sensors.items() if sensor.type == "force_torque"}
+    def __init__(self, robot: Robot, sensors: Mapping[str, Sensor], settings: EstimatorSettings) -> None:
+        """Weigh what hangs on some force-torque sensors of a robot, by name."""
+        self.sensors = sensors
+        self._known = {name for name, sensor in robot.sensors.items() if sensor.type == "force_torque"}
         count = len(self.sensors)
         self.values, self.offsets = np.full((count, 6), np.nan), np.zeros((count, 6))
         self._doubts = np.tile(np.square(settings.wrench_offset), (count, 1))
@@ -47,7 +50,7 @@ class WrenchReadings:
         """Take the readings of a tick.
 
         Args:
-            wrenches: by sensor, shape (6,).
+            wrenches: by sensor, shape (6,); those of others aren't needed.
             faults: what is wrong is added.
 
         Raises:
@@ -55,7 +58,7 @@ class WrenchReadings:
         """
         self.values[:] = np.nan
         for name in wrenches:
-            check_known(name, self.sensors, "measurement.wrenches", "force-torque sensor")
+            check_known(name, self._known, "measurement.wrenches", "force-torque sensor")
         for k, name in enumerate(self.sensors):
             if name in wrenches:
                 try:
@@ -63,7 +66,7 @@ class WrenchReadings:
                 except ValueError:
                     check_array(wrenches[name], f"measurement.wrenches['{name}']", (6,))
                     raise
-        if not np.isfinite(self.values).all():
+        if not math.isfinite(self.values.sum()):
             silent = [name for name, row in zip(self.sensors, self.values, strict=True) if not np.isfinite(row).all()]
             faults.append(f"no wrench of {', '.join(silent)}: contacts there are judged by their speed")
         self.values -= self.offsets

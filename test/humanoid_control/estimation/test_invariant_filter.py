@@ -16,7 +16,7 @@ from humanoid_control.estimation.filter_kernels import NONE, POINT, POSE, correc
 from humanoid_control.estimation.invariant_filter import InvariantFilter
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
-OPEN = np.array([np.inf, np.inf])
+OPEN = np.array([np.inf, np.inf, 1.0])
 SILENT = np.zeros(4)
 STILL = np.zeros((2, 5))
 KINDS = (POSE, POINT)
@@ -204,7 +204,7 @@ def test_what_is_too_far_away_is_not_believed() -> None:
     own.covariance[:24, :24] = 1e-6 * np.eye(24)
     told = seen(own.rotation, own.position, own.state.rotations[1], own.state.vectors[2] + np.array([0.05, 0.0, 0.0]))
     before = copy.deepcopy(own)
-    gate = np.array([20.0, 30.0])
+    gate = np.array([20.0, 30.0, 1.0])
     assert not own.correct(0, told, 1e-6 * np.eye(6), gate)
     # Of the contact, the sensor and the joints.
     assert correct(own.state, 0, told, 1e-6 * np.eye(6), gate) == pytest.approx(0.05**2 / 3e-6)
