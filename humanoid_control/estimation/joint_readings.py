@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pinocchio as pin
 
@@ -12,6 +14,9 @@ from humanoid_model.ball_joint import BallJoint
 from humanoid_model.checks import listed
 from humanoid_model.errors import InputError
 from humanoid_model.joint_view import JointView
+
+_SMOOTHING = 0.01
+"""Time constant of the low-pass filter of velocities that are differences of positions [s]."""
 
 
 class JointReadings:
@@ -62,7 +67,7 @@ class JointReadings:
 
         Args:
             positions: shape (n,) [rad or m].
-            rates: shape (n,) [rad/s or m/s], None: from positions.
+            rates: shape (n,) [rad/s or m/s], None: differences of positions, smoothed.
             dt: since the last ones [s].
             faults: what is wrong is added.
 
@@ -76,7 +81,10 @@ class JointReadings:
             faults.append(f"no position of {listed([self.names[i] for i in np.flatnonzero(~known)])}: the last is used")
             positions = np.where(known, positions, self._positions)
         if rates is None:
-            rates = (positions - self._positions) / dt if self.begun and dt > 0.0 else self._rates
+            rates = self._rates
+            if self.begun and dt > 0.0:
+                share = -math.expm1(-dt / _SMOOTHING)
+                rates = rates + share * ((positions - self._positions) / dt - rates)
         else:
             rates = self._checked(rates, "joint_velocities")
             if not np.isfinite(rates).all():

@@ -36,7 +36,7 @@ def test_a_silent_encoder_leaves_its_last_position_with_doubt() -> None:
     at = robot.index_v(readings.names[2])
     assert readings.q[robot.index_q(readings.names[2])] == first[2]
     assert readings.q[robot.index_q(readings.names[3])] == second[3]
-    assert readings.v[robot.index_v(readings.names[3])] == pytest.approx(0.5)
+    assert readings.v[robot.index_v(readings.names[3])] == pytest.approx(0.5 * (1.0 - np.exp(-2.0)))
     assert readings.v[at] == 0.0
     assert readings.variances[at] == pytest.approx(0.01)
     assert np.delete(readings.variances[6:], at - 6) == pytest.approx(1e-6)
