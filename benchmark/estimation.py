@@ -13,7 +13,7 @@ import argparse
 import dataclasses
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -23,7 +23,7 @@ from humanoid_control.estimation import Estimate, Estimator, EstimatorSettings
 from humanoid_control.measurement import Measurement
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import HumanoidError
-from humanoid_model.scene import SceneRobot
+from humanoid_model.scene import SceneBody, SceneRobot
 from humanoid_model.scene_file import load_scene
 from humanoid_model.sensor import Noise
 from humanoid_sim import Simulation
@@ -82,11 +82,14 @@ def measure(simulation: Simulation, sensors: NoisySensors, robot: str) -> Measur
     )  # fmt: skip
 
 
-def record(robot: Robot, walk: WalkingPattern, seed: int) -> Iterator[tuple[Measurement, pin.SE3, np.ndarray]]:
-    """Walk, and yield what is measured, where the base is and its twist in its frame."""
+def record(
+    robot: Robot, walk: WalkingPattern, seed: int, bodies: Sequence[SceneBody] = ()
+) -> Iterator[tuple[Measurement, pin.SE3, np.ndarray]]:
+    """Walk, with bodies in the way, and yield what is measured, where the base is and its twist in its frame."""
     posture = POSTURES[robot.name]
     placed = SceneRobot(robot.name, robot, posture, pin.SE3.Identity(), robot.postures[posture])
-    simulation = Simulation(dataclasses.replace(load_scene("walk"), robots=(placed,)), DT)
+    scene = load_scene("walk")
+    simulation = Simulation(dataclasses.replace(scene, robots=(placed,), bodies=(*scene.bodies, *bodies)), DT)
     simulation.add_module(WholeBodyTracking(robot.name, walk.motion(robot)))
     sensors = NoisySensors(seed)
     simulation.add_module(sensors)

@@ -2,9 +2,9 @@
 """The estimator on the data of its filter's authors: Cassie walks 10 s, with inertia, encoders, contacts and the truth.
 
 The data are `src/examples_matlab/data` of https://github.com/RossHartley/invariant-ekf, the robot is
-`urdf/cassie.urdf` of https://github.com/UMich-BipedLab/Cassie_Model (both BSD 3-clause); neither is part of the stack.
-`pip install h5py` reads the files. Cassie falls onto its feet at first; the estimator begins where --start says, without
-the truth. Contacts are told as probabilities, toes are points, velocities of joints aren't measured.
+`urdf/cassie.urdf` of https://github.com/UMich-BipedLab/Cassie_Model (both BSD 3-clause); neither is part of the
+stack. `pip install h5py` reads the files. Cassie falls onto its feet at first; the estimator begins where --start says,
+without the truth. Contacts are told as probabilities, toes are points, velocities of joints aren't measured.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def main() -> None:
         name: series(arguments.data / f"measurements/{name}.mat")
         for name in ("angular_velocity", "linear_acceleration", "encoders", "contact")
     }
-    truth = {name: series(arguments.data / f"ground_truth/{name}.mat") for name in ("orientation", "position", "velocity")}
+    kinds = ("orientation", "position", "velocity")
+    truth = {name: series(arguments.data / f"ground_truth/{name}.mat") for name in kinds}
     robot = load_cassie(arguments.urdf)
     estimator = Estimator(robot, SETTINGS)
     names = [f"{joint}_{side}" for side in ("left", "right") for joint in JOINTS]
@@ -98,8 +99,8 @@ def main() -> None:
     gap = first[0].actInv(own).translation - first[1].actInv(real).translation
     rms = [math.sqrt(np.mean(np.square(x))) for x in (tilts, np.linalg.norm(slips, axis=1))]
     print(
-        f"after {arguments.start + 1.0:g} s: tilt {math.degrees(rms[0]):.2f}° rms, {math.degrees(max(tilts)):.2f}° most; "
-        f"velocity {rms[1]:.3f} m/s rms; drift {np.linalg.norm(gap):.3f} m of {way:.2f} m; {faults} faults; "
+        f"after {arguments.start + 1.0:g} s: tilt {math.degrees(rms[0]):.2f}° rms, {math.degrees(max(tilts)):.2f}° "
+        f"most; velocity {rms[1]:.3f} m/s rms; drift {np.linalg.norm(gap):.3f} m of {way:.2f} m; {faults} faults; "
         f"tick {1e6 * np.median(seconds):.0f} µs"
     )
 

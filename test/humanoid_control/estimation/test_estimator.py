@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio as pin
 import pytest
+from fixtures.scenes import box, place
 
 from benchmark.estimation import noisy, record
 from humanoid_control.estimation import Estimate, Estimator, EstimatorSettings
@@ -170,6 +171,21 @@ def test_soles_are_where_they_stand_at_the_height_of_the_ground(
         own = walked[-1][1].actInv(truth)
         assert np.abs(last.placement_world_base.actInv(last.contacts[sole].placement).translation
                       - own.translation).max() < 1e-3  # fmt: skip
+
+
+def test_the_height_of_unknown_ground_is_learned_by_the_soles(robot: Robot) -> None:
+    """Both soles step onto a slab of 3 cm that nobody told of; the robot began on the floor."""
+    slab = dataclasses.replace(box("slab", (1.0, 2.0, 0.03), place(0.68, 0.0, 0.015)), mass=0.0)
+    plan = plan_footsteps(robot, "half_sitting", steps=3, length=0.25, step_time=0.9, lead=0.8, settle=0.5)
+    recorded = list(record(robot, generate_walk(robot, plan, "half_sitting", swing_height=0.08), 7, [slab]))
+    last = replay(robot, recorded)[-1]
+    truth = recorded[-1][1]
+    assert truth.translation[2] - recorded[0][1].translation[2] == pytest.approx(0.03, abs=0.01)
+    for sole in SOLES:
+        height, doubt = float(last.contacts[sole].place[3, 2]), math.sqrt(last.place_covariance(sole)[2, 2])
+        assert last.contacts[sole].held
+        assert height == pytest.approx(0.03, abs=4e-3)
+        assert abs(height - 0.03) < 4.0 * doubt
 
 
 def test_offsets_of_wrenches_are_learned_in_the_air(robot: Robot, estimates: list[Estimate]) -> None:
