@@ -65,6 +65,12 @@ def external_wrench(
     out[5] += a * out[1] - b * out[0]
 
 
+def centre_of_pressure(wrench: Array) -> tuple[float, float]:
+    """Return where on a patch a wrench (6,) in its frame presses, x and y [m]; NaN without pressure."""
+    _, _, force, about_x, about_y, _ = wrench.tolist()
+    return (-about_y / force, about_x / force) if force > 0.0 else (math.nan, math.nan)
+
+
 class ContactDetector:
     """Judges one contact in each tick.
 
@@ -111,13 +117,6 @@ class ContactDetector:
     def holds(self, odds: float, held: bool) -> bool:
         """Whether the contact counts as one, when it did or didn't before."""
         return odds > (_ENDS if held else _BEGINS)
-
-    def centre_of_pressure(self, wrench: Array) -> tuple[float, float]:
-        """Return where on the patch a wrench (6,) in its frame presses, x and y [m]; NaN without pressure."""
-        force = float(wrench[2])
-        if not force > 0.0:
-            return math.nan, math.nan
-        return -float(wrench[4]) / force, float(wrench[3]) / force
 
     def rolls(self, x: float, y: float) -> float:
         """How far the centre of pressure has come to the edge of an area: 0 within, 1 at the edge; 0 if it is NaN."""

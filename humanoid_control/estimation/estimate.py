@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from functools import cached_property
 import numpy as np
 import pinocchio as pin
 
+from humanoid_control.estimation.contact_detection import centre_of_pressure
 from humanoid_control.estimation.filter_kernels import CONTACTS, GYRO_BIAS, POSITION, ROTATION, VELOCITY
 from humanoid_model.arrays import Array
 
@@ -19,26 +21,34 @@ class ContactEstimate:
     """A place on the robot that may bear.
 
     Attributes:
-        probability: that it does.
+        odds: logarithm of the odds that it does.
         held: it counts as a contact.
         slipped: it wasn't where it had been in this tick.
-        place: of its frame in the world [m], shape (3,), and its rotation there, in the first three rows of (4, 3);
-            of a contact that is held, where it stands: the height of the ground under it.
-        force: of the surroundings along its normal [N], NaN where none is measured.
-        pressure: centre of pressure in its frame, x and y [m]; NaN without pressure.
+        place: of its frame in the world, rotation and, in the last row, origin [m], shape (4, 3); of a contact that is
+            held, where it stands: the height of the ground under it.
+        wrench: of the surroundings in its frame, force first [N, N m], NaN where none is measured, shape (6,).
     """
 
-    probability: float
+    odds: float
     held: bool
     slipped: bool
     place: Array
-    force: float
-    pressure: tuple[float, float]
+    wrench: Array
+
+    @property
+    def probability(self) -> float:
+        """That it bears."""
+        return 1.0 / (1.0 + math.exp(-self.odds))
 
     @property
     def placement(self) -> pin.SE3:
         """Its frame in the world; z is the normal out of the ground into the robot."""
         return pin.SE3(self.place[:3], self.place[3])
+
+    @property
+    def pressure(self) -> tuple[float, float]:
+        """Centre of pressure in its frame, x and y [m]; NaN without pressure."""
+        return centre_of_pressure(self.wrench)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from humanoid_control.estimation.contact_detection import ContactDetector, external_wrench
+from humanoid_control.estimation.base_motion import tell_motion, tell_state
+from humanoid_control.estimation.contact_detection import ContactDetector, centre_of_pressure, external_wrench
 from humanoid_control.estimation.estimate import ContactEstimate, Estimate
-from humanoid_control.estimation.filter_kernels import NONE, POINT, POSE, tell_motion
+from humanoid_control.estimation.filter_kernels import NONE, POINT, POSE
 from humanoid_control.estimation.imu_kinematics import FrameMotion, ImuKinematics
 from humanoid_control.estimation.inertial_readings import InertialReadings
 from humanoid_control.estimation.invariant_filter import GRAVITY, InvariantFilter
@@ -120,11 +121,10 @@ class Estimator:
         self._kinematics = ImuKinematics(robot, frames, own.frame_noise)
         base = robot.model.joints[robot.base_joint]
         self._base_q, self._base_v = base.idx_q, base.idx_v
-        before = robot.model.jointPlacements[robot.base_joint]
-        self._before_base = None if before.isIdentity() else before.inverse()
+        self._moved_base = not robot.model.jointPlacements[robot.base_joint].isIdentity()
         self._gate = np.array([own.gate, 1.5 * own.gate, 1.0])
         self._places, self._speeds = np.zeros((len(names) + 1, 4, 3)), np.zeros((len(names) + 1, 2, 3))
-        self._residual = np.zeros(6)
+        self._residual, self._base = np.zeros(6), np.zeros((4, 3))
         self._rate_scale = (own.rate_noise / own.encoder_noise) ** 2
         self.reset()
 
@@ -139,11 +139,10 @@ class Estimator:
         self._filter = InvariantFilter(count)
         self._joints = JointReadings(self.robot, own.encoder_noise, _LOST_JOINT)
         self._inertial, self._wrenches = InertialReadings(own), WrenchReadings(self.robot, self._sensors, own)
-        self._contact_noise = np.zeros((count, 5))
-        self._contact_noise[:, 0], self._contact_noise[:, 1] = own.contact_drift, own.contact_roll
+        self._contact_noise = np.tile([own.contact_drift, own.contact_roll, 0.0, 0.0], (count, 1))
         self._loaded, self._watch = np.full((count, 6), np.nan), [_Watch() for _ in range(count)]
         self._time, self._told = math.nan, math.nan
-        self._begin_at = self._base = placement_world_base
+        self._begin_at = placement_world_base
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Estimator:
         """Return a copy that goes on by itself and shares the robot."""
@@ -193,7 +192,7 @@ class Estimator:
         own = self._filter
         if not math.isfinite(own.covariance.sum() + own.state.vectors.sum() + own.biases.sum()):
             faults.append("the state is not finite: all begins anew")
-            self.reset(self._base)
+            self.reset(pin.SE3(self._base[:3], self._base[3]))
             again = self.update(t, measurement)
             return again and replace(again, faults=(*faults, *again.faults))
         return self._tell(motion, dt, faults)
@@ -249,8 +248,8 @@ class Estimator:
 
     def _touch(self, measurement: Measurement, motion: FrameMotion, dt: float, faults: list[str]) -> None:
         """Find what bears, correct by it, and learn the offsets of sensors on which nothing does."""
-        own, wrenches, places = self._filter, self._wrenches, self._places
-        tell_motion(own.state, self._inertial.values, motion.seen, motion.speeds, places, self._speeds)
+        own, wrenches = self._filter, self._wrenches
+        tell_motion(own.state, self._inertial.values, motion, self._places, self._speeds)
         for name in measurement.contacts:
             check_known(name, self._detectors, "measurement.contacts", "contact of the estimator")
         down = -GRAVITY * own.rotation[2]
@@ -279,7 +278,7 @@ class Estimator:
                 watch.slipped, watch.slipped_at = True, self._time
                 own.add(k, self._kinds[k], motion.seen[k], motion.covariances[k])
                 faults.append(f"'{name}' isn't where it was: it begins anew")
-            self._roll(k, detector, loaded, places[k])
+            self._roll(k, detector, loaded)
         if dt <= 0.0:
             return
         for sensor, free in enumerate(in_air):
@@ -289,49 +288,37 @@ class Estimator:
                             self._residual)  # fmt: skip
             wrenches.learn(sensor, self._residual, dt)
 
-    def _roll(self, k: int, detector: ContactDetector, loaded: Array, place: Array) -> None:
+    def _roll(self, k: int, detector: ContactDetector, loaded: Array) -> None:
         """Say how a contact may turn in the next step: a sole pressed at its edge rolls about it."""
         noise, own = self._contact_noise[k], self.settings
         if self._time - self._watch[k].slipped_at < _SLIPPING:
-            noise[:2], noise[2:] = _SLIP, 0.0
+            noise[:] = *_SLIP, 0.0, 0.0
             return
-        noise[0] = own.contact_drift
-        x, y = detector.centre_of_pressure(loaded)
+        x, y = centre_of_pressure(loaded)
         if self._kinds[k] == POINT or math.isnan(x):
-            noise[1], noise[2:] = own.contact_roll, 0.0
-            return
-        noise[1] = own.contact_roll + own.edge_roll * detector.rolls(x, y) ** 2
-        noise[2:] = -x * place[:3, 0] - y * place[:3, 1]
+            noise[:] = own.contact_drift, own.contact_roll, 0.0, 0.0
+        else:
+            noise[:] = own.contact_drift, own.contact_roll + own.edge_roll * detector.rolls(x, y) ** 2, x, y
 
     def _tell(self, motion: FrameMotion, dt: float, faults: list[str]) -> Estimate:
         """Put the estimate together."""
-        own, count, base = self._filter, len(self._kinds), self._base_v
-        state = own.state
-        speeds = self._speeds
-        places = np.empty((count + 2, 4, 3))
-        tell_motion(state, self._inertial.values, motion.seen, motion.speeds, places, speeds)
-        places[-1, :3], places[-1, 3] = own.rotation, own.position
-        for k, kind in enumerate(own.kinds.tolist()):
-            if kind != NONE:
-                places[k, 3] = state.vectors[2 + k]
-                if kind == POSE:
-                    places[k, :3] = state.rotations[1 + k]
+        own, count = self._filter, len(self._kinds)
+        places, base = np.empty((count + 2, 4, 3)), np.empty(13)
+        tell_state(own.state, self._inertial.values, motion, places, self._speeds, base)
+        self._base = places[count]
+        loaded, kinds = self._loaded.copy(), own.kinds.tolist()
         contacts = {
-            name: ContactEstimate(
-                1.0 / (1.0 + math.exp(-watch.odds)), bool(own.kinds[k] != NONE), watch.slipped, places[k],
-                float(self._loaded[k, 2]), detector.centre_of_pressure(self._loaded[k]),
-            )
-            for k, ((name, detector), watch) in enumerate(zip(self._detectors.items(), self._watch, strict=True))
-        }  # fmt: skip
+            name: ContactEstimate(watch.odds, kinds[k] != NONE, watch.slipped, places[k], loaded[k])
+            for k, (name, watch) in enumerate(zip(self._detectors, self._watch, strict=True))
+        }
         q, v = self._joints.q.copy(), self._joints.v.copy()
-        self._base = pin.SE3(places[count, :3], places[count, 3])
-        placed = self._base if self._before_base is None else self._before_base * self._base
-        q[self._base_q : self._base_q + 7] = pin.SE3ToXYZQUAT(placed)
-        v[base : base + 6] = (speeds[count] @ motion.seen[count, :3]).ravel()
+        q[self._base_q : self._base_q + 7], v[self._base_v : self._base_v + 6] = base[:7], base[7:]
+        if self._moved_base:
+            q = self.robot.place_base(q, pin.SE3(self._base[:3], self._base[3]))
         offsets = dict(zip(self._sensors, self._wrenches.offsets.copy(), strict=True))
         sampled = float(self._inertial.noise[0]) ** 2 / (dt or math.inf)
         return Estimate(
-            self._time, q, v, places[count], places[-1], own.biases.copy(), own.covariance.copy(), sampled,
+            self._time, q, v, self._base, places[-1], own.biases.copy(), own.covariance.copy(), sampled,
             self._rate_scale * motion.covariances[count], contacts, offsets, tuple(faults),
         )  # fmt: skip
 

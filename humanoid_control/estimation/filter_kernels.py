@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from humanoid_control.estimation.rotation_series import gamma, gamma_derivative, rotation_vector
+from humanoid_control.estimation.small_matrices import add_cross, copy_matrix, multiply
 from humanoid_model.arrays import Array
 from humanoid_model.compiling import uncounted
 
@@ -49,31 +50,6 @@ class FilterState(NamedTuple):
     blocks: Array
     rows: Array
     noise: Array
-
-
-@uncounted()
-def _copy(A: np.ndarray, out: np.ndarray) -> None:
-    """Write A into ``out``; 3 x 3."""
-    for i in range(3):
-        for j in range(3):
-            out[i, j] = A[i, j]
-
-
-@uncounted()
-def _multiply(A: np.ndarray, B: np.ndarray, factor: float, out: np.ndarray) -> None:
-    """Write A B times a factor; 3 x 3, ``out`` is neither."""
-    for i in range(3):
-        for j in range(3):
-            out[i, j] = factor * (A[i, 0] * B[0, j] + A[i, 1] * B[1, j] + A[i, 2] * B[2, j])
-
-
-@uncounted()
-def _add_cross(a: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
-    """Add [a]x B to ``out``; 3 x 3."""
-    for j in range(3):
-        out[0, j] += a[1] * B[2, j] - a[2] * B[1, j]
-        out[1, j] += a[2] * B[0, j] - a[0] * B[2, j]
-        out[2, j] += a[0] * B[1, j] - a[1] * B[0, j]
 
 
 @uncounted()
@@ -133,7 +109,10 @@ def _add_noise(state: FilterState, noise: np.ndarray, contact_noise: np.ndarray,
             continue
         at = CONTACTS + 6 * k
         moving, rolling = contact_noise[k, 0] ** 2 * dt, contact_noise[k, 1] ** 2 * dt
-        x, y, z = contact_noise[k, 2], contact_noise[k, 3], contact_noise[k, 4]
+        Z, ahead, aside = state.rotations[1 + k], contact_noise[k, 2], contact_noise[k, 3]
+        x = -Z[0, 0] * ahead - Z[0, 1] * aside  # from there to the contact's origin
+        y = -Z[1, 0] * ahead - Z[1, 1] * aside
+        z = -Z[2, 0] * ahead - Z[2, 1] * aside
         lever[0, 0], lever[1, 1], lever[2, 2] = 0.0, 0.0, 0.0
         lever[0, 1], lever[0, 2], lever[1, 2] = z, -y, x  # -[r]x
         lever[1, 0], lever[2, 0], lever[2, 1] = -z, y, -x
@@ -157,8 +136,8 @@ def propagate(
         imu: measured angular velocity [rad/s] and specific force [m/s²], shape (2, 3).
         noise: densities of gyroscope [rad/s/√Hz], accelerometer [m/s²/√Hz], of the walks of their biases [rad/s/√s,
             m/s²/√s], shape (4,).
-        contact_noise: of each contact, shape (N, 5): densities of its velocity [m/s/√Hz] and of its rolling
-            [rad/s/√Hz] about a place from which it is at (x, y, z) in the world [m].
+        contact_noise: of each contact, shape (N, 4): densities of its velocity [m/s/√Hz] and of its rolling
+            [rad/s/√Hz] about a place at (x, y, 0) in its frame [m].
         dt: above 0 [s].
     """
     R, v, p, B, g = state.rotations[0], state.vectors[0], state.vectors[1], state.blocks, state.gravity
@@ -169,9 +148,9 @@ def propagate(
     once, twice, slope, place = B[-1], B[-2], B[-3], B[-4]
     gamma(1, phi, once)
     gamma(2, phi, twice)
-    _multiply(R, once, -dt, B[0])  # of the rotation, by the gyroscope's bias
-    _multiply(R, once, -dt, B[2])  # of the velocity, by the accelerometer's
-    _multiply(R, twice, -dt * dt, B[4])  # of the position
+    multiply(R, once, -dt, B[0])  # of the rotation, by the gyroscope's bias
+    multiply(R, once, -dt, B[2])  # of the velocity, by the accelerometer's
+    multiply(R, twice, -dt * dt, B[4])  # of the position
     for i in range(3):
         moved[i] = v[i] * dt
         if i == 2:
@@ -182,17 +161,17 @@ def propagate(
             moved[i] -= B[4, i, j] * force[j]
         p[i] += moved[i]
     gamma_derivative(1, phi, force, slope)
-    _multiply(R, slope, -dt * dt, B[1])
-    _add_cross(v, B[0], B[1])
+    multiply(R, slope, -dt * dt, B[1])
+    add_cross(v, B[0], B[1])
     gamma_derivative(2, phi, force, slope)
-    _multiply(R, slope, -dt * dt * dt, B[3])
-    _add_cross(p, B[0], B[3])
+    multiply(R, slope, -dt * dt * dt, B[3])
+    add_cross(p, B[0], B[3])
     for k in range(len(state.kinds)):
         B[5 + k] = 0.0
-        _add_cross(state.vectors[2 + k], B[0], B[5 + k])
+        add_cross(state.vectors[2 + k], B[0], B[5 + k])
     gamma(0, phi, once)
-    _multiply(R, once, 1.0, place)
-    _copy(place, R)
+    multiply(R, once, 1.0, place)
+    copy_matrix(place, R)
     P, n = state.covariance, len(state.covariance)
     for j in range(n):
         for i in range(n):
@@ -244,7 +223,7 @@ def add_contact(state: FilterState, k: int, kind: int, seen: np.ndarray, N: np.n
     """
     R, P, at = state.rotations[0], state.covariance, CONTACTS + 6 * k
     state.kinds[k] = kind
-    _multiply(R, seen, 1.0, state.rotations[1 + k])
+    multiply(R, seen, 1.0, state.rotations[1 + k])
     for i in range(3):
         state.vectors[2 + k, i] = state.vectors[1, i]
         for j in range(3):
@@ -270,14 +249,14 @@ def _apply(state: FilterState, e: np.ndarray) -> None:
     turn, mean, place = state.blocks[-1], state.blocks[-2], state.blocks[-3]
     gamma(0, e[:3], turn)
     gamma(1, e[:3], mean)
-    _multiply(turn, state.rotations[0], 1.0, place)
+    multiply(turn, state.rotations[0], 1.0, place)
     # One step of Newton's towards the nearest rotation: what rounding adds in each tick goes.
     square = state.blocks[-4]
     for i in range(3):
         for j in range(3):
             square[i, j] = -0.5 * (place[0, i] * place[0, j] + place[1, i] * place[1, j] + place[2, i] * place[2, j])
         square[i, i] += 1.5
-    _multiply(place, square, 1.0, state.rotations[0])
+    multiply(place, square, 1.0, state.rotations[0])
     for k in range(2 + len(state.kinds)):
         if k >= 2 and state.kinds[k - 2] == NONE:
             continue
@@ -292,8 +271,8 @@ def _apply(state: FilterState, e: np.ndarray) -> None:
     for k in range(len(state.kinds)):
         if state.kinds[k] == POSE:
             gamma(0, e[CONTACTS + 6 * k + 3 : CONTACTS + 6 * k + 6], turn)
-            _multiply(turn, state.rotations[1 + k], 1.0, place)
-            _copy(place, state.rotations[1 + k])
+            multiply(turn, state.rotations[1 + k], 1.0, place)
+            copy_matrix(place, state.rotations[1 + k])
 
 
 @uncounted()
@@ -324,7 +303,7 @@ def correct(state: FilterState, k: int, seen: np.ndarray, N: np.ndarray, gate: n
         for j in range(3):
             z[i] += R[i, j] * seen[3, j]
     if held == 6:
-        _multiply(R, seen, 1.0, turn)
+        multiply(R, seen, 1.0, turn)
         for i in range(3):
             for j in range(3):
                 place[i, j] = 0.0
@@ -381,33 +360,3 @@ def correct(state: FilterState, k: int, seen: np.ndarray, N: np.ndarray, gate: n
             P[j, i] = P[i, j]
     _apply(state, e)
     return distance
-
-
-@uncounted()
-def tell_motion(
-    state: FilterState, imu: np.ndarray, seen: np.ndarray, speeds: np.ndarray, places: np.ndarray, moves: np.ndarray
-) -> None:
-    """Write where the first frames that joints see are in the world, and how fast.
-
-    Args:
-        state: of the filter.
-        imu: measured angular velocity [rad/s] and specific force [m/s²], shape (2, 3).
-        seen: frames in the sensor's frame, rotation and, in the last row, origin [m], shape (F, 4, 3).
-        speeds: of their origins [m/s] and turning [rad/s] against the sensor, in its axes, shape (F, 2, 3).
-        places: written: of the first 1 + N frames in the world, likewise (4, 3) each.
-        moves: written: how these move against the world, in the sensor's axes, shape (1 + N, 2, 3).
-    """
-    R, v, p = state.rotations[0], state.vectors[0], state.vectors[1]
-    w_0, w_1, w_2 = imu[0, 0] - state.biases[0, 0], imu[0, 1] - state.biases[0, 1], imu[0, 2] - state.biases[0, 2]
-    for k in range(len(moves)):
-        _multiply(R, seen[k], 1.0, places[k])
-        x, y, z = seen[k, 3, 0], seen[k, 3, 1], seen[k, 3, 2]
-        for i in range(3):
-            places[k, 3, i] = p[i] + R[i, 0] * x + R[i, 1] * y + R[i, 2] * z
-            moves[k, 0, i] = speeds[k, 0, i] + R[0, i] * v[0] + R[1, i] * v[1] + R[2, i] * v[2]
-        moves[k, 0, 0] += w_1 * z - w_2 * y
-        moves[k, 0, 1] += w_2 * x - w_0 * z
-        moves[k, 0, 2] += w_0 * y - w_1 * x
-        moves[k, 1, 0] = speeds[k, 1, 0] + w_0
-        moves[k, 1, 1] = speeds[k, 1, 1] + w_1
-        moves[k, 1, 2] = speeds[k, 1, 2] + w_2

@@ -58,7 +58,8 @@ class JointReadings:
         self.q, self.v = pin.neutral(robot.model), np.zeros(robot.model.nv)
         self.variances = np.full(robot.model.nv, deviation**2)
         self._known, self._lost = deviation**2, lost**2
-        self._positions, self._rates = np.zeros(len(self.names)), np.zeros(len(self.names))
+        self._positions: Array = np.zeros(len(self.names))
+        self._rates: Array = np.zeros(len(self.names))
         self._doubted = False
         self.begun = False
 
