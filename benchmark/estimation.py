@@ -30,6 +30,8 @@ from humanoid_sim import Simulation
 from humanoid_sim.sensing import NoisySensors
 from humanoid_sim.walking import WalkingPattern, WholeBodyTracking, generate_walk, plan_footsteps
 
+LEANING = {"talos": ("leg_right_6_joint", "leg_left_6_joint")}
+"""Joints that are put straight: with them the soles of a posture tilt by 0.1 degrees, too much for patterns."""
 POSTURES = {"hrp2": "half_sitting", "bip": "standing", "g1": "standing", "talos": "half_sitting"}
 DT = 1e-3
 
@@ -51,9 +53,14 @@ def noisy(name: str, rng: np.random.Generator) -> Robot:
         },
     }
     robot = load_robot(name)
+    postures = {key: q.copy() for key, q in robot.postures.items()}
+    for joint in LEANING.get(name, ()):
+        postures[POSTURES[name]][robot.index_q(joint)] = 0.0
     sensors = {key: dataclasses.replace(s, noise=noises.get(s.type, {})) for key, s in robot.sensors.items()}
     encoder = {"position": Noise(deviation=2e-4, resolution=1e-4), "velocity": Noise(deviation=0.02)}
-    return dataclasses.replace(robot, name=name, sensors=sensors, encoders=dict.fromkeys(robot.joint_names, encoder))
+    return dataclasses.replace(
+        robot, name=name, postures=postures, sensors=sensors, encoders=dict.fromkeys(robot.joint_names, encoder)
+    )  # fmt: skip
 
 
 def draw_walk(robot: Robot, rng: np.random.Generator) -> WalkingPattern:

@@ -105,9 +105,13 @@ class ContactDetector:
             speed: measured [m/s].
             told: probability, None if nothing is told.
         """
-        odds = self._still + self._slope * speed**2
+        still = self._still + self._slope * speed**2
+        return (min(still, 0.0) if math.isfinite(force) else still) + self.load_odds(force, told)
+
+    def load_odds(self, force: float, told: float | None) -> float:
+        """Return the logarithm of the odds that it bears, however fast it is; arguments are those of :meth:`odds`."""
+        odds = 0.0
         if math.isfinite(force):
-            odds = min(odds, 0.0)
             odds += min(max((force - self._threshold) / self._scale, -_STRONGEST), _STRONGEST)
         if told is not None:
             share = min(max(told, _CERTAIN), 1.0 - _CERTAIN)

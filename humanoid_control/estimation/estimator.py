@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,8 +44,12 @@ _SLIPPING = 0.05
 """How long a contact that has slipped counts as one that may [s]."""
 _SLIP = (0.05, 0.5)
 """Densities of its velocity [m/s/√Hz] and turning [rad/s/√Hz] for so long."""
+_ADRIFT = 0.2
+"""How long nothing that bears may stand still [s]."""
 _IN_AIR = -4.0
-"""Log-odds below which nothing touches what hangs on a force-torque sensor."""
+"""Log-odds below which nothing touches what hangs on a force-torque sensor,"""
+_UNLOADED = -1.0
+"""if those of its force alone are below this."""
 
 
 @dataclass
@@ -78,7 +82,8 @@ class Estimator:
     - nothing new: nothing is corrected;
     - the clock jumps back, or by more than ``longest_step``: nothing is integrated, doubts grow, contacts begin anew;
     - a contact that isn't where it was, as it slips or an encoder jumps: it begins anew where it is;
-    - a state that isn't finite: all begins anew where the base was last.
+    - nothing that bears stands still for a fifth of a second, so that it is the estimate that is wrong, or a state that
+      isn't finite: all begins anew, upright as the specific force says, where the base was last.
 
     Attributes:
         robot: on a free base.
@@ -124,7 +129,7 @@ class Estimator:
         self._moved_base = not robot.model.jointPlacements[robot.base_joint].isIdentity()
         self._gate = np.array([own.gate, 1.5 * own.gate, 1.0])
         self._places, self._speeds = np.zeros((len(names) + 1, 4, 3)), np.zeros((len(names) + 1, 2, 3))
-        self._residual, self._base = np.zeros(6), np.zeros((4, 3))
+        self._residual = np.zeros(6)
         self._rate_scale = (own.rate_noise / own.encoder_noise) ** 2
         self.reset()
 
@@ -141,7 +146,8 @@ class Estimator:
         self._inertial, self._wrenches = InertialReadings(own), WrenchReadings(self.robot, self._sensors, own)
         self._contact_noise = np.tile([own.contact_drift, own.contact_roll, 0.0, 0.0], (count, 1))
         self._loaded, self._watch = np.full((count, 6), np.nan), [_Watch() for _ in range(count)]
-        self._time, self._told = math.nan, math.nan
+        self._time, self._told, self._stood = math.nan, math.nan, math.inf
+        self._base = np.vstack([np.eye(3), np.zeros(3)])
         self._begin_at = placement_world_base
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Estimator:
@@ -178,7 +184,7 @@ class Estimator:
         if math.isnan(self._time):
             if not (self._joints.begun and self._inertial.fresh):
                 return None
-            self._begin(motion)
+            self._begin(motion, self._begin_at)
             dt = 0.0
         elif not 0.0 <= dt <= self.settings.longest_step:
             faults.append(f"the clock jumped by {dt:.6g} s: contacts begin anew")
@@ -190,11 +196,12 @@ class Estimator:
         if news:
             self._touch(measurement, motion, dt, faults)
         own = self._filter
-        if not math.isfinite(own.covariance.sum() + own.state.vectors.sum() + own.biases.sum()):
-            faults.append("the state is not finite: all begins anew")
-            self.reset(pin.SE3(self._base[:3], self._base[3]))
-            again = self.update(t, measurement)
-            return again and replace(again, faults=(*faults, *again.faults))
+        finite = math.isfinite(own.covariance.sum() + own.state.vectors.sum() + own.biases.sum())
+        if self._inertial.fresh and (not finite or t - self._stood > _ADRIFT):
+            problem = "nothing that bears stands still" if finite else "the state is not finite"
+            faults.append(f"{problem}: all begins anew where the base was")
+            self._begin(motion, None)
+            self._touch(measurement, motion, 0.0, faults)
         return self._tell(motion, dt, faults)
 
     def _read(self, t: float, dt: float, measurement: Measurement, news: bool, faults: list[str]) -> None:
@@ -212,33 +219,29 @@ class Estimator:
             inertial.values = own.biases.copy()
             inertial.values[1] += GRAVITY * own.rotation[2]
 
-    def _begin(self, motion: FrameMotion) -> None:
-        """Begin where the base was said to be, or upright on the feet."""
-        seen = motion.seen[len(self._kinds)]
-        force = self._inertial.values[1]
+    def _begin(self, motion: FrameMotion, told: pin.SE3 | None) -> None:
+        """Begin where the base is told to be, or upright where it was last or, at first, above the origin."""
+        own, count = self.settings, len(self._kinds)
+        seen, force = motion.seen[count], self._inertial.values[1]
         size = float(np.linalg.norm(force))
         fastest = max(float(np.abs(self._joints.v).max()), float(np.abs(self._inertial.values[0]).max()))
         doubt = math.hypot(_RESTING if fastest < _REST else _MOVING, min(abs(size / GRAVITY - 1.0), 1.0))
-        if self._begin_at is not None:
-            turn, place = self._begin_at.rotation, self._begin_at.translation
+        if told is not None:
+            turn, place = told.rotation, told.translation
         else:
-            up = seen[:3].T @ force / max(size, 1e-9)  # in the base, whose x axis is the heading
-            if size < 1e-9:
-                up = np.array([0.0, 0.0, 1.0])
-            ahead = np.eye(3)[0 if abs(up[0]) < 0.99 else 2]
-            ahead = ahead - (ahead @ up) * up
-            ahead /= np.linalg.norm(ahead)
-            turn = np.stack([ahead, np.cross(up, ahead), up])
-            place = np.zeros(3)
+            up = seen[:3].T @ force / max(size, 1e-9)  # in the base
+            heading = math.atan2(self._base[1, 0], self._base[0, 0])
+            turn = np.array(pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).matrix())
+            heading -= math.atan2(turn[1, 0], turn[0, 0])
+            turn, place = pin.utils.rotate("z", heading) @ turn, self._base[3].copy()
         rotation = turn @ seen[:3].T
         position = place - rotation @ seen[3]
-        if self._begin_at is None:
-            heights = [float((rotation @ frame[3])[2]) for frame in motion.seen[: len(self._kinds)]]
-            position[2] = -min(heights)
-        own = self.settings
+        if told is None and math.isnan(self._time):
+            position[2] = -min(float((rotation @ frame[3])[2]) for frame in motion.seen[:count])
         deviations = np.repeat([0.0, _BEGIN[1], _BEGIN[2], own.gyro_bias, own.force_bias], 3)
         deviations[:3] = doubt, doubt, _BEGIN[0]
         self._filter.reset(rotation, np.zeros(3), position, deviations)
+        self._stood = math.inf
 
     def _jump(self) -> None:
         """After an unknown time the robot is somewhere near."""
@@ -253,7 +256,7 @@ class Estimator:
         for name in measurement.contacts:
             check_known(name, self._detectors, "measurement.contacts", "contact of the estimator")
         down = -GRAVITY * own.rotation[2]
-        in_air = [True] * len(self._sensors)
+        in_air, bears = [True] * len(self._sensors), False
         sensed = motion.seen[len(self._kinds) + 1 :]
         self._gate[2] = -math.expm1(-max(dt, 1e-6) / _TREND)
         for k, (name, detector) in enumerate(self._detectors.items()):
@@ -263,11 +266,13 @@ class Estimator:
                 external_wrench(motion.seen[k], sensed[sensor], wrenches.values[sensor], wrenches.carried[sensor],
                                 down, loaded)  # fmt: skip
             x, y, z = self._speeds[k, 0].tolist()
-            force = float(loaded[2])
-            watch.odds = detector.odds(force, math.sqrt(x * x + y * y + z * z), measurement.contacts.get(name))
+            force, told = float(loaded[2]), measurement.contacts.get(name)
+            watch.odds = detector.odds(force, math.sqrt(x * x + y * y + z * z), told)
+            load = detector.load_odds(force, told)
+            bears = bears or detector.holds(load, False)
             watch.slipped = False
             held = bool(own.kinds[k] != NONE)
-            if sensor >= 0 and watch.odds > _IN_AIR:
+            if sensor >= 0 and (watch.odds > _IN_AIR or load > _UNLOADED):
                 in_air[sensor] = False
             if not detector.holds(watch.odds, held):
                 own.remove(k)
@@ -279,6 +284,10 @@ class Estimator:
                 own.add(k, self._kinds[k], motion.seen[k], motion.covariances[k])
                 faults.append(f"'{name}' isn't where it was: it begins anew")
             self._roll(k, detector, loaded)
+        if own.kinds.any() or not bears:
+            self._stood = math.inf
+        elif self._stood == math.inf:
+            self._stood = self._time
         if dt <= 0.0:
             return
         for sensor, free in enumerate(in_air):

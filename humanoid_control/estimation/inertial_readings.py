@@ -33,7 +33,9 @@ class InertialReadings:
         self._unknown = np.concatenate([_UNKNOWN_MOTION, walks])
         self._ranges = settings.gyro_range, settings.force_range
         self._patience, self._time = settings.patience, -math.inf
-        self.values, self.noise, self.fresh, self.stale = np.zeros((2, 3)), self._measured, False, False
+        self.values: Array = np.zeros((2, 3))
+        self.noise: Array = self._measured
+        self.fresh, self.stale = False, False
 
     def take(self, t: float, rate: Array | None, force: Array | None, faults: list[str]) -> None:
         """Take readings; without them the last ones stay, with a large doubt.

@@ -286,6 +286,37 @@ def test_a_jump_of_the_clock_begins_contacts_anew_and_nothing_jumps(
     assert slips(told, walked)[MIDDLE + 300 :].max() < 0.05
 
 
+def test_a_state_that_is_not_finite_begins_anew_where_the_base_was(robot: Robot, walked: Recorded) -> None:
+    estimator, estimates = Estimator(robot), []
+    for tick, (measurement, _, _) in enumerate(walked[:1000]):
+        if tick == 700:
+            estimator._filter.covariance[3, 3] = math.nan
+        estimates.append(estimator.update(measurement.time, measurement))
+    told = [estimate for estimate in estimates if estimate is not None]
+    assert "the state is not finite: all begins anew where the base was" in told[700].faults
+    assert jumps(told)[699] < 2e-3
+    assert all(np.isfinite(estimate.v).all() for estimate in told)
+    assert slips(told, walked[:1000])[900:].max() < 0.05
+
+
+def test_an_estimate_at_which_nothing_stands_still_begins_anew(robot: Robot, walked: Recorded) -> None:
+    """It began in free fall, lying and at 5 m/s: gravity and the feet tell better."""
+    estimator, fell = Estimator(robot), walked[500:1500]
+    estimator.reset(pin.SE3(pin.rpy.rpyToMatrix(0.0, 1.0, 0.3), np.array([1.0, 2.0, 3.0])))
+    estimates = []
+    for tick, (measurement, _, _) in enumerate(fell):
+        if tick == 1:
+            estimator._filter.velocity[:] = 5.0, 0.0, 0.0
+        estimates.append(estimator.update(measurement.time, measurement))
+    told = [estimate for estimate in estimates if estimate is not None]
+    anew = [k for k, e in enumerate(told) if any("nothing that bears stands still" in fault for fault in e.faults)]
+    assert 150 < anew[0] < 300
+    assert len(anew) == 1
+    assert math.degrees(tilts(told, fell)[anew[0] + 200 :].max()) < 1.0
+    assert slips(told, fell)[anew[0] + 200 :].max() < 0.1
+    assert math.atan2(told[-1].base[1, 0], told[-1].base[0, 0]) == pytest.approx(0.3, abs=0.1)
+
+
 def test_an_encoder_that_jumps_moves_no_base(robot: Robot, walked: Recorded) -> None:
     knee = PLAIN.joint_names.index("LLEG_JOINT3")
 
