@@ -190,7 +190,7 @@ def _flies(own: Simulation) -> NDArray[np.bool_]:
     model, groups = stepper.model, stepper.groups
     for j in stepper.flight.bodies:
         if groups.group_of_tree[leader(groups.leaders, model.trees[j])] < 0:
-            found[model.idx_v[j - 1] : model.idx_v[j] + 3] = True
+            found[model.joints["idx_v"][j - 1] : model.joints["idx_v"][j] + 3] = True
     return found
 
 

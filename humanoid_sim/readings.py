@@ -16,11 +16,12 @@ from humanoid_model.arrays import Array
 from humanoid_model.camera import Camera
 from humanoid_model.checks import check_array
 from humanoid_model.errors import InputError
+from humanoid_model.tree.forward_kinematics import place_all
+from humanoid_model.tree.kinematic_tree import Placements
+from humanoid_model.tree.tree_energy import Energy, kinetic_energy, potential_energy
+from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import SOLVERS, find_solver
-from humanoid_sim.dynamics.flat_model import joint_placements
-from humanoid_sim.dynamics.tree_energy import Energy, kinetic_energy, potential_energy
-from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
 from humanoid_sim.state.contacts import Contacts
 from humanoid_sim.state.impacts import Impacts
 from humanoid_sim.stepping.staged import COMPILED_SOLVERS
@@ -66,9 +67,7 @@ class Readings:
         self.q_before, self.v_before = self._q.copy(), self._v.copy()
         self.viewers: list[Viewer] = []
         self._body_names = [body.name for body in world.bodies]
-        njoints = world.model.njoints
-        self._R_now, self._p_now = np.zeros((njoints, 3, 3)), np.zeros((njoints, 3))
-        self._motion_now = TreeMotion.of_size(njoints, world.model.nv)
+        self._motion_now = TreeMotion.of_size(world.model.njoints, world.model.nv)
 
     # -- now -------------------------------------------------------------------------------------
 
@@ -116,8 +115,9 @@ class Readings:
 
     def joint_placements(self) -> tuple[Array, Array]:
         """Rotations, shape (njoints, 3, 3), and origins [m], shape (njoints, 3), of the joint frames now."""
-        joint_placements(self.stepping.stepper.model, self.q, self._R_now, self._p_now)
-        return self._R_now, self._p_now
+        placed = Placements(*self._motion_now[:3])
+        place_all(self.stepping.stepper.model, self.q, placed)
+        return placed.rotations, placed.origins
 
     def placement(self, body: str) -> pin.SE3:
         """Return the frame of a body or of a robot's link (``"robot/link"``) in the world.

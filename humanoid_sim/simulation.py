@@ -19,9 +19,9 @@ from humanoid_model.checks import is_finite
 from humanoid_model.errors import InputError, RobotWarning
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
+from humanoid_model.tree.tree_energy import moved_inertias
+from humanoid_model.tree.tree_motion import move_tree
 from humanoid_sim.detection.detector import ContactDetector
-from humanoid_sim.dynamics.tree_energy import moved_inertias
-from humanoid_sim.dynamics.tree_motion import move_tree
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.modules import Acting, Modules
 from humanoid_sim.options import OptionValues, SimulationOptions

@@ -20,6 +20,7 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import counted, uncounted
+from humanoid_model.tree.articulated_body import FAST
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.cone import (
     contact_residuals,
@@ -28,7 +29,6 @@ from humanoid_sim.contact.cone import (
     natural_map,
     velocity_residuals,
 )
-from humanoid_sim.dynamics.articulated_body import FAST
 
 _BACKTRACKS = 10
 _MEMORY = 5

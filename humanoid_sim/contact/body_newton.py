@@ -23,6 +23,7 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
+from humanoid_model.tree.articulated_body import FAST
 from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.alart_curnier_global import contact_derivatives, contact_function
 from humanoid_sim.contact.block_nsgs import CONTACT, block_natural_map, law_residuals
@@ -43,7 +44,6 @@ from humanoid_sim.contact.sixes import (
     weigh_three,
 )
 from humanoid_sim.delassus.body_operator import BodyOperator, operator_velocity
-from humanoid_sim.dynamics.articulated_body import FAST
 
 _BACKTRACKS = 10
 _MEMORY = 20

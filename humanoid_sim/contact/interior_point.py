@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 from humanoid_model.apart import apart
+from humanoid_model.tree.articulated_body import FAST
 from humanoid_sim.contact.cone import contact_residuals, copy_vector
 from humanoid_sim.contact.cone_path import (
     add_de_saxce,
@@ -27,7 +28,6 @@ from humanoid_sim.contact.cone_path import (
     scale_contact,
     start_path,
 )
-from humanoid_sim.dynamics.articulated_body import FAST
 
 _STALL = 40
 """Iterations without a better residual after which the method ends: rounding leaves no more to gain."""

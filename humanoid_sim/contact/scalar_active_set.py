@@ -23,12 +23,12 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
+from humanoid_model.tree.articulated_body import FAST
 from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, BlockProblem, block_nsgs, block_residuals
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.scalars_as_contacts import scalars_as_contacts
-from humanoid_sim.dynamics.articulated_body import FAST
 
 _CHANGES = 5
 """Sets of states that are tried before all rows are solved at once: most that take more cycle."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.compiling import uncounted
-from humanoid_sim.dynamics.articulated_body import FAST
+from humanoid_model.tree.articulated_body import FAST
 
 Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]

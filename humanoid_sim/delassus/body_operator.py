@@ -14,9 +14,9 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
+from humanoid_model.tree.articulated_body import FAST
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.delassus.projection import TreeOperators
-from humanoid_sim.dynamics.articulated_body import FAST
 
 
 class BodyOperator(NamedTuple):

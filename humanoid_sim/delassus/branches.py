@@ -7,12 +7,12 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import plain_arguments, uncounted
-from humanoid_sim.dynamics.flat_model import FlatModel
+from humanoid_model.tree.kinematic_tree import KinematicTree
 
 
 @plain_arguments
 @uncounted()
-def mark_branch(model: FlatModel, joint: int, marks: np.ndarray, found: np.ndarray, count: int) -> int:
+def mark_branch(model: KinematicTree, joint: int, marks: np.ndarray, found: np.ndarray, count: int) -> int:
     """Add the coordinates that move a joint's body and aren't marked yet to a list.
 
     Args:
@@ -25,7 +25,7 @@ def mark_branch(model: FlatModel, joint: int, marks: np.ndarray, found: np.ndarr
     Returns:
         The new length.
     """
-    k = model.last_dof[joint]
+    k = model.joints[joint].last_dof
     while k >= 0 and marks[k] == 0:
         marks[k] = 1
         found[count] = k

@@ -13,8 +13,8 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
-from humanoid_sim.dynamics.articulated_body import FAST, ArticulatedInertia
-from humanoid_sim.dynamics.flat_model import FlatModel
+from humanoid_model.tree.articulated_body import FAST, ArticulatedInertia
+from humanoid_model.tree.kinematic_tree import KinematicTree
 
 
 @uncounted(fastmath=FAST)
@@ -31,7 +31,7 @@ def _descend(S: np.ndarray, H: np.ndarray, inverse: float, block: np.ndarray) ->
 
 @apart(error_model="numpy", fastmath=FAST)
 def chang_khatib(
-    model: FlatModel,
+    model: KinematicTree,
     S: np.ndarray,
     articulated: ArticulatedInertia,
     bodies: np.ndarray,
@@ -78,13 +78,13 @@ def chang_khatib(
             for c in range(6):
                 own[r, c] = before[r, c] - S[k, r] * y[c] - y[r] * S[k, c] + gain * S[k, r] * S[k, c]
     for i in range(bodies.size):
-        k = model.last_dof[bodies[i]]
+        k = model.joints[bodies[i]].last_dof
         for r in range(6):
             for c in range(6):
                 omega[i, i, r, c] = diagonal[k, r, c]
         for j in range(i):
-            a = model.last_dof[bodies[i]]
-            b = model.last_dof[bodies[j]]
+            a = model.joints[bodies[i]].last_dof
+            b = model.joints[bodies[j]].last_dof
             while a != b:  # parents have lower numbers
                 if a > b:
                     a = model.dof_parent[a]
@@ -102,7 +102,7 @@ def chang_khatib(
                     block[r, c] = diagonal[a, r, c]
             for side in range(2):  # to body j, transposed to body i
                 length = 0
-                k = model.last_dof[bodies[j if side == 0 else i]]
+                k = model.joints[bodies[j if side == 0 else i]].last_dof
                 while k != a:
                     path[length] = k
                     length += 1

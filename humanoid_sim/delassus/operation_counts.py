@@ -9,7 +9,8 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import plain_arguments, uncounted
-from humanoid_sim.dynamics.flat_model import FREE_FLYER, SPHERICAL, TRANSLATION, FlatModel
+from humanoid_model.tree.joint_kind import FREE_FLYER, SPHERICAL, TRANSLATION
+from humanoid_model.tree.kinematic_tree import KinematicTree
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def chang_khatib_is_cheaper(bodies: int, branch: int, body_depths: int, body_dis
 
 
 @apart(error_model="numpy", _nrt=False)
-def prefers_chang_khatib(model: FlatModel, bodies: np.ndarray, branch: np.ndarray, depth: np.ndarray) -> bool:
+def prefers_chang_khatib(model: KinematicTree, bodies: np.ndarray, branch: np.ndarray, depth: np.ndarray) -> bool:
     """Return what the tables say about bodies of one tree, in joints of one degree of freedom.
 
     The coordinates of a floating base, in one joint or split into two, are no joints of theirs: what it takes to pass
@@ -137,7 +138,7 @@ def prefers_chang_khatib(model: FlatModel, bodies: np.ndarray, branch: np.ndarra
         branch: coordinates that move any of them, ascending, shape (s,).
         depth: work space, shape (nv,).
     """
-    parents, kinds, dof_parent = model.parents, model.kinds, model.dof_parent
+    parents, kinds, dof_parent = model.joints["parent"], model.joints["kind"], model.dof_parent
     joints = 0
     for k in branch:
         joint = model.dof_joint[k]
@@ -152,9 +153,9 @@ def prefers_chang_khatib(model: FlatModel, bodies: np.ndarray, branch: np.ndarra
     depths = 0
     distances = 0
     for i in range(bodies.size):
-        depths += depth[model.last_dof[bodies[i]]]
+        depths += depth[model.joints[bodies[i]].last_dof]
         for j in range(i):
-            a, b = model.last_dof[bodies[i]], model.last_dof[bodies[j]]
+            a, b = model.joints[bodies[i]].last_dof, model.joints[bodies[j]].last_dof
             while a != b:  # parents have lower numbers
                 distances += 1
                 if a > b:

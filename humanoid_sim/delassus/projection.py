@@ -9,8 +9,8 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
+from humanoid_model.tree.articulated_body import FAST
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
-from humanoid_sim.dynamics.articulated_body import FAST
 
 
 class TreeOperators(NamedTuple):

@@ -13,15 +13,15 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
+from humanoid_model.tree.articulated_body import FAST, ArticulatedInertia
+from humanoid_model.tree.kinematic_tree import KinematicTree
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
-from humanoid_sim.dynamics.articulated_body import FAST, ArticulatedInertia
-from humanoid_sim.dynamics.flat_model import FlatModel
 
 
 @apart(error_model="numpy", fastmath=FAST)
 def unit_forces(
-    model: FlatModel,
+    model: KinematicTree,
     S: np.ndarray,
     articulated: ArticulatedInertia,
     rows: ConstraintRows,
@@ -78,7 +78,7 @@ def unit_forces(
             joint = rows.joint_a[row] if side == 0 else rows.joint_b[row]
             for r in range(6):
                 force[r] = rows.wrenches[row, r] if side == 0 else -rows.wrenches[row, r]
-            _inwards(model.dof_parent, S, articulated, model.last_dof[joint], force, at, Y[:, i])
+            _inwards(model.dof_parent, S, articulated, model.joints[joint].last_dof, force, at, Y[:, i])
     for i in range(n):
         if not columns[i]:
             continue

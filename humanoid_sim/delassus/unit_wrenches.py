@@ -13,13 +13,13 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.apart import apart
-from humanoid_sim.dynamics.articulated_body import FAST, ArticulatedInertia
-from humanoid_sim.dynamics.flat_model import FlatModel
+from humanoid_model.tree.articulated_body import FAST, ArticulatedInertia
+from humanoid_model.tree.kinematic_tree import KinematicTree
 
 
 @apart(error_model="numpy", fastmath=FAST)
 def unit_wrenches(
-    model: FlatModel,
+    model: KinematicTree,
     S: np.ndarray,
     articulated: ArticulatedInertia,
     bodies: np.ndarray,
@@ -43,7 +43,7 @@ def unit_wrenches(
     H, D_inverse = articulated.H, articulated.D_inverse
     places = np.empty(bodies.size, dtype=np.int64)  # coordinate that the wrenches on each body have come to
     for i in range(bodies.size):
-        places[i] = model.last_dof[bodies[i]]
+        places[i] = model.joints[bodies[i]].last_dof
         for r in range(6):
             for c in range(6):
                 A[i, r, c] = 1.0 if r == c else 0.0

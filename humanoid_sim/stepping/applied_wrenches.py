@@ -30,7 +30,7 @@ class AppliedWrenches:
             stepper: whose steps they act in.
         """
         self._world, self._stepper = world, stepper
-        self._levers = stepper.model.levers.tolist()
+        self._levers = stepper.model.joints["lever"].tolist()
 
     def add(
         self,

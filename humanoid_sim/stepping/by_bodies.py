@@ -111,7 +111,7 @@ def _fill_graph(step: Step, begin: int, operator: BodyOperator, dt: float, graph
             if i < 0:
                 continue
             joint = rows.joint_a[begin + 3 * c] if side == 0 else rows.joint_b[begin + 3 * c]
-            x = step.motion.p[joint]
+            x = step.motion.origins[joint]
             sign = 1.0 if side == 0 else -1.0
             for r in range(3):
                 w, lever = operator.wrenches[3 * c + r], graph.levers[c, r]

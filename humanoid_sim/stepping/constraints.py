@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from humanoid_model.compiling import counted, plain_arguments, uncounted
+from humanoid_model.tree.tree_motion import TreeMotion
 from humanoid_sim.contact.block_nsgs import (
     BILATERAL,
     BOUNDED,
@@ -22,7 +23,6 @@ from humanoid_sim.contact.block_nsgs import (
     UNILATERAL,
 )
 from humanoid_sim.delassus.contact_frame import tangents
-from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.stepping.step_data import Step
 
 STICTION_SPEED = 1e-3
@@ -453,14 +453,14 @@ def _write_closures(step: Step, order: np.ndarray, block: int, row: int, dt: flo
     for c in order:
         a, b = closures.joint_a[c], closures.joint_b[c]
         for r in range(3):
-            x_a[r], x_b[r] = motion.p[a, r], motion.p[b, r]
+            x_a[r], x_b[r] = motion.origins[a, r], motion.origins[b, r]
             for s in range(3):
-                x_a[r] += motion.R[a, r, s] * closures.origin_a[c, s]
-                x_b[r] += motion.R[b, r, s] * closures.origin_b[c, s]
+                x_a[r] += motion.rotations[a, r, s] * closures.origin_a[c, s]
+                x_b[r] += motion.rotations[b, r, s] * closures.origin_b[c, s]
                 R_a[r, s] = R_b[r, s] = 0.0
                 for t in range(3):
-                    R_a[r, s] += motion.R[a, r, t] * closures.rotation_a[c, t, s]
-                    R_b[r, s] += motion.R[b, r, t] * closures.rotation_b[c, t, s]
+                    R_a[r, s] += motion.rotations[a, r, t] * closures.rotation_a[c, t, s]
+                    R_b[r, s] += motion.rotations[b, r, t] * closures.rotation_b[c, t, s]
             middle[r] = 0.5 * (x_a[r] + x_b[r])
         # rotation that is left from frame b to frame a, in the world; small, so that its sine serves
         for r in range(3):

@@ -19,7 +19,7 @@ def gather_wrenches(step: Step) -> None:
             total[j, r] = 0.0
     for i in range(pushes.counts[0]):
         j, values = pushes.joints[i], pushes.values[i]
-        R, p = motion.R[j], motion.p[j]
+        R, p = motion.rotations[j], motion.origins[j]
         x = p[0] + R[0, 0] * values[0] + R[0, 1] * values[1] + R[0, 2] * values[2]
         y = p[1] + R[1, 0] * values[0] + R[1, 1] * values[1] + R[1, 2] * values[2]
         z = p[2] + R[2, 0] * values[0] + R[2, 1] * values[1] + R[2, 2] * values[2]

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.compiling import counted
+from humanoid_model.tree.articulated_body import biased_acceleration, force_response
+from humanoid_model.tree.integrate import integrate
+from humanoid_model.tree.tree_motion import body_twists
 from humanoid_sim.contact.approach import PENETRATION_SLOP, approach_shift, correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, DAMPER, ROLL, UNILATERAL
 from humanoid_sim.detection.detection_record import DetectionRecord, recorded_contacts
-from humanoid_sim.dynamics.articulated_body import biased_acceleration, force_response
-from humanoid_sim.dynamics.tree_motion import body_twists
 from humanoid_sim.stepping.constraints import collect_constraints
-from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import joint_loads
 from humanoid_sim.stepping.reactions import apply_constraint_forces, gather_reactions
 from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
@@ -281,7 +281,7 @@ def held_responses(
                 fly(step, dt)
             if d <= nv:
                 m = recorded_contacts(
-                    detection, step.motion.R, step.motion.p, step.motion.twists, settings.margin, dt
+                    detection, step.motion.rotations, step.motion.origins, step.motion.twists, settings.margin, dt
                 )[0]
                 if m < 0:
                     return NO_DETECTION_ROOM + m

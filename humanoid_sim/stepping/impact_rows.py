@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.compiling import counted
+from humanoid_model.tree.articulated_body import articulated_body, force_response
+from humanoid_model.tree.tree_motion import body_twists
 from humanoid_sim.contact.approach import PENETRATION_SLOP, TOUCHING_GAP
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.delassus.unit_forces import unit_forces
-from humanoid_sim.dynamics.articulated_body import articulated_body, force_response
-from humanoid_sim.dynamics.tree_motion import body_twists
 from humanoid_sim.stepping.constraints import LOWER
 from humanoid_sim.stepping.row_velocities import row_velocity
 from humanoid_sim.stepping.step_data import Step

@@ -21,7 +21,8 @@ import math
 import numpy as np
 
 from humanoid_model.compiling import uncounted
-from humanoid_sim.dynamics.flat_model import PLANAR, SPHERICAL, FlatModel
+from humanoid_model.tree.joint_kind import FREE_FLYER, PLANAR, SPHERICAL, UNBOUNDED
+from humanoid_model.tree.kinematic_tree import KinematicTree
 from humanoid_sim.stepping.step_data import JointArrays
 
 
@@ -43,19 +44,22 @@ def rotation_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 
 @uncounted()
-def position_errors(model: FlatModel, q: np.ndarray, joints: JointArrays) -> None:
+def position_errors(model: KinematicTree, q: np.ndarray, joints: JointArrays) -> None:
     """Targets minus positions in the tangent space; free-flying and planar joints have no drive and get zero."""
     target, error = joints.q_target, joints.error
-    for j in range(1, model.kinds.size):
-        i = model.idx_q[j]
-        k = model.idx_v[j]
-        if model.kinds[j] == SPHERICAL:
+    for j in range(1, model.joints.size):
+        joint = model.joints[j]
+        i, k, kind = joint.idx_q, joint.idx_v, joint.kind
+        if kind == SPHERICAL:
             rotation_vector(q[i : i + 4], target[i : i + 4], error[k : k + 3])
-        elif model.nvs[j] == 6 or model.kinds[j] == PLANAR:
-            for r in range(model.nvs[j]):
+        elif kind in (FREE_FLYER, PLANAR):
+            for r in range(joint.nv):
                 error[k + r] = 0.0
+        elif kind == UNBOUNDED:
+            cosine = q[i] * target[i] + q[i + 1] * target[i + 1]
+            error[k] = math.atan2(q[i] * target[i + 1] - q[i + 1] * target[i], cosine)
         else:
-            for r in range(model.nvs[j]):
+            for r in range(joint.nv):
                 error[k + r] = target[i + r] - q[i + r]
 
 

@@ -21,8 +21,8 @@ import math
 import numpy as np
 
 from humanoid_model.compiling import uncounted
+from humanoid_model.tree.tree_motion import TreeMotion, body_twists
 from humanoid_sim.contact.block_nsgs import BOUNDED, UNILATERAL, block_natural_map
-from humanoid_sim.dynamics.tree_motion import TreeMotion, body_twists
 from humanoid_sim.stepping.constraints import LOWER, is_limited
 from humanoid_sim.stepping.solve_groups import bounces
 from humanoid_sim.stepping.step_data import Step
@@ -107,16 +107,16 @@ def add_holding_efforts(step: Step) -> None:
     """Add what holds the locked joints against what the recursion has just been through, free motion or forces."""
     model, S, articulated, locks, rate = step.model, step.motion.S, step.articulated, step.locks, step.state.rate
     H, u = articulated.H, articulated.u
-    for j in range(1, model.kinds.size):
-        first = model.idx_v[j]
-        a = articulated.accelerations[model.parents[j]]
+    for j in range(1, model.joints.size):
+        first = model.joints[j].idx_v
+        a = articulated.accelerations[model.joints[j].parent]
         a_0, a_1, a_2, a_3, a_4, a_5 = a[0], a[1], a[2], a[3], a[4], a[5]
-        for k in range(first, first + model.nvs[j]):
+        for k in range(first, first + model.joints[j].nv):
             s, h = S[k], H[k]
             if locks.held[k]:
                 across = h[0] * a_0 + h[1] * a_1 + h[2] * a_2 + h[3] * a_3 + h[4] * a_4 + h[5] * a_5
                 locks.efforts[k] += across - u[k]
-            elif model.nvs[j] > 1:
+            elif model.joints[j].nv > 1:
                 a_0 += s[0] * rate[k]
                 a_1 += s[1] * rate[k]
                 a_2 += s[2] * rate[k]

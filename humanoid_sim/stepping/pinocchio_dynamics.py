@@ -13,9 +13,9 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import TreeMotion
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.stepping.operators import add_compliance
 from humanoid_sim.stepping.second_order import ACCURACY, MOST_ITERATIONS, SLOW
 from humanoid_sim.stepping.step_data import (
@@ -31,7 +31,7 @@ from humanoid_sim.world.tree_part import whole_world_data
 class PinocchioDynamics:
     """Free motion, operators and responses of a world by dense matrices."""
 
-    def __init__(self, model: pin.Model, flat: FlatModel) -> None:
+    def __init__(self, model: pin.Model, flat: KinematicTree) -> None:
         """Prepare for a model.
 
         Args:
@@ -53,7 +53,7 @@ class PinocchioDynamics:
         efforts = joints.loads - pin.nonLinearEffects(model, data, state.q, state.v)
         for j in range(1, model.njoints):
             if state.wrenches[j].any():
-                k = int(self._flat.last_dof[j])
+                k = int(self._flat.joints["last_dof"][j])
                 while k >= 0:
                     efforts[k] += motion.S[k] @ state.wrenches[j]
                     k = int(self._flat.dof_parent[k])
@@ -102,7 +102,7 @@ class PinocchioDynamics:
                 J[r, rows.dofs[r]] = rows.wrenches[r, 0]
                 continue
             for sign, joint in ((1.0, rows.joint_a[r]), (-1.0, rows.joint_b[r])):
-                k = int(flat.last_dof[joint])
+                k = int(flat.joints["last_dof"][joint])
                 while k >= 0:
                     J[r, k] += sign * (rows.wrenches[r] @ motion.S[k])
                     k = int(flat.dof_parent[k])

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.compiling import uncounted
+from humanoid_model.tree.articulated_body import force_response
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, ROLL, SPIN
-from humanoid_sim.dynamics.articulated_body import force_response
 from humanoid_sim.stepping.constraints import FRICTION, LOWER
 from humanoid_sim.stepping.step_data import Step
 

@@ -6,24 +6,24 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.compiling import uncounted
+from humanoid_model.tree.kinematic_tree import KinematicTree
 from humanoid_sim.contact.approach import approach_shift
 from humanoid_sim.contact.block_nsgs import CONTACT
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
-from humanoid_sim.dynamics.flat_model import FlatModel
 from humanoid_sim.stepping.step_data import Step
 
 
 @uncounted()
-def body_velocities(model: FlatModel, S: np.ndarray, v: np.ndarray, twists: np.ndarray) -> None:
+def body_velocities(model: KinematicTree, S: np.ndarray, v: np.ndarray, twists: np.ndarray) -> None:
     """Compute twists of all bodies, shape (njoints, 6), for a velocity ``v``, shape (nv,)."""
     for r in range(6):
         twists[0, r] = 0.0
-    for j in range(1, model.kinds.size):
-        parent = model.parents[j]
-        first = model.idx_v[j]
+    for j in range(1, model.joints.size):
+        parent = model.joints[j].parent
+        first = model.joints[j].idx_v
         for r in range(6):
             twists[j, r] = twists[parent, r]
-        for k in range(first, first + model.nvs[j]):
+        for k in range(first, first + model.joints[j].nv):
             rate = v[k]
             for r in range(6):
                 twists[j, r] += S[k, r] * rate

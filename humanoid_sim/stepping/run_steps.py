@@ -50,7 +50,7 @@ def run_steps(
         begin(step, q, v, settings.dt, settings.newton and step.groups.was_solved[0] < 0)
         q, v = state.q_new, state.v_new
         moved = seconds(clock)
-        m = recorded_contacts(record, motion.R, motion.p, motion.twists, settings.margin, settings.dt)[0]
+        m = recorded_contacts(record, motion.rotations, motion.origins, motion.twists, settings.margin, settings.dt)[0]
         if m < 0:
             return done, NO_DETECTION_ROOM + m
         last[DYNAMICS] = moved - start

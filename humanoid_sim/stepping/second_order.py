@@ -20,11 +20,13 @@ import math
 import numpy as np
 
 from humanoid_model.apart import apart
+from humanoid_model.arrays import Records
 from humanoid_model.compiling import counted, uncounted
+from humanoid_model.tree.articulated_body import biased_acceleration
+from humanoid_model.tree.joint_kind import SPHERICAL, TRANSLATION
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import body_twists
 from humanoid_sim.contact.block_nsgs import CONTACT
-from humanoid_sim.dynamics.articulated_body import biased_acceleration
-from humanoid_sim.dynamics.flat_model import SPHERICAL, TRANSLATION, FlatModel
-from humanoid_sim.dynamics.tree_motion import body_twists
 from humanoid_sim.stepping.constraints import leader
 from humanoid_sim.stepping.locked_joints import stop_locked
 from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
@@ -42,23 +44,28 @@ _TOO_FAST = 1.0
 """Free bodies that turn by less, or by more, in a step keep the velocity of the recursion [rad]."""
 
 
-def free_bodies(model: FlatModel, closed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def free_bodies(model: KinematicTree, closed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return ball joints of free bodies, and the joints of all that isn't one.
 
     Args:
         model: the tree.
         closed: joints that loops hold, shape (any,).
     """
-    n = model.kinds.size
-    has_children = np.isin(np.arange(n), model.parents[1:])
+    n = model.joints.size
+    has_children = np.isin(np.arange(n), model.joints["parent"][1:])
+
+    def is_free(slide: Records, turn: Records) -> bool:
+        return bool(
+            turn["kind"] == SPHERICAL and slide["kind"] == TRANSLATION and slide["parent"] == 0 and slide["mass"] == 0.0
+            and np.array_equal(slide["rotation"], np.eye(3)) and np.array_equal(turn["rotation"], np.eye(3))
+            and not turn["translation"].any() and not model.armature[slide["idx_v"] : turn["idx_v"] + 3].any()
+        )  # fmt: skip
+
     bodies = [
         j
         for j in range(2, n)
-        if model.kinds[j] == SPHERICAL and not has_children[j] and model.parents[j] == j - 1
-        and model.kinds[j - 1] == TRANSLATION and model.parents[j - 1] == 0 and model.masses[j - 1] == 0.0
-        and not model.armature[model.idx_v[j - 1] : model.idx_v[j] + 3].any()
-        and np.array_equal(model.rotations[j - 1], np.eye(3)) and np.array_equal(model.rotations[j], np.eye(3))
-        and not model.translations[j].any() and j not in closed
+        if model.joints["parent"][j] == j - 1 and not has_children[j] and j not in closed
+        and is_free(model.joints[j - 1], model.joints[j])
     ]  # fmt: skip
     rest = np.setdiff1d(np.arange(1, n), bodies)
     return np.array(bodies, dtype=np.int64), rest.astype(np.int64)
@@ -174,23 +181,23 @@ def fly(step: Step, dt: float) -> None:
     model, motion, state, velocity = step.model, step.motion, step.state, step.flight.velocity
     momentum, after, lever, moved = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     for j in step.flight.bodies:
-        first, k = model.idx_v[j - 1], model.idx_v[j]
+        first, k = model.joints[j - 1].idx_v, model.joints[j].idx_v
         if _is_driven(step.joints, first):
             for r in range(first, k + 3):
                 velocity[r] = state.v_free[r]
             continue
-        R, centre, w = motion.R[j], model.levers[j], state.wrenches[j]
-        before, m = state.v[k : k + 3], model.masses[j]
+        R, centre, w = motion.rotations[j], model.joints[j].lever, state.wrenches[j]
+        before, m = state.v[k : k + 3], model.joints[j].mass
         for r in range(3):
             lever[r] = R[r, 0] * centre[0] + R[r, 1] * centre[1] + R[r, 2] * centre[2]
             after[r] = state.v_free[k + r]
-        x, y, z = motion.p[j, 0] + lever[0], motion.p[j, 1] + lever[1], motion.p[j, 2] + lever[2]
+        x, y, z = motion.origins[j, 0] + lever[0], motion.origins[j, 1] + lever[1], motion.origins[j, 2] + lever[2]
         turns = dt * (abs(before[0]) + abs(before[1]) + abs(before[2]))
         if _TURNING < turns < _TOO_FAST and dt * (abs(after[0]) + abs(after[1]) + abs(after[2])) < _TOO_FAST:
             t_0 = w[3] - y * w[2] + z * w[1]
             t_1 = w[4] - z * w[0] + x * w[2]
             t_2 = w[5] - x * w[1] + y * w[0]
-            inertia = model.inertias[j]
+            inertia = model.joints[j].inertia
             for r in range(3):
                 momentum[r] = (
                     inertia[r, 0] * before[0] + inertia[r, 1] * before[1] + inertia[r, 2] * before[2]
@@ -265,7 +272,7 @@ def displacement_velocity(step: Step, velocity: np.ndarray, dt: float) -> np.nda
         group = groups.group_of_tree[leader(groups.leaders, step.model.trees[j])]
         if group >= 0 and shares[group] < 0.0:
             shares[group] = _mean_share(step, group, dt) if bounces(step, group) else 0.0
-        for k in range(step.model.idx_v[j - 1], step.model.idx_v[j] + 3):
+        for k in range(step.model.joints[j - 1].idx_v, step.model.joints[j].idx_v + 3):
             if group < 0:
                 moving[k] = flight.velocity[k]
             elif shares[group] > 0.0:

@@ -148,11 +148,13 @@ class StagedStepping(Stepping):
     def _detect(self) -> int:
         """Find the contact points; returns their number."""
         motion, detector, dt = self.stepper.motion, self.detector, self.settings.dt
-        points = detector.detect(motion.R, motion.p, motion.twists, dt)
+        points = detector.detect(motion.rotations, motion.origins, motion.twists, dt)
         slots = detector.slot_count
         self._rigid_count = points.size
         if self._soles is not None:
-            points = detector.points = self._soles.detect(motion.R, motion.p, motion.twists, dt, points, slots)
+            points = detector.points = self._soles.detect(
+                motion.rotations, motion.origins, motion.twists, dt, points, slots
+            )
             slots += self._soles.slot_count
         if points is not self._points or slots > len(self.stepper.memory.contacts):
             self._use_points(points, slots)

@@ -7,12 +7,12 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
+from humanoid_model.tree.articulated_body import articulated_body
+from humanoid_model.tree.integrate import integrate
+from humanoid_model.tree.tree_motion import move_tree
 from humanoid_sim.contact.clock import seconds
-from humanoid_sim.dynamics.articulated_body import articulated_body
-from humanoid_sim.dynamics.tree_motion import move_tree
 from humanoid_sim.stepping.constraints import collect_constraints, count_constraints
 from humanoid_sim.stepping.gather_wrenches import gather_wrenches
-from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads, position_errors
 from humanoid_sim.stepping.locked_joints import (
     LAWS_HOLD,

@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.tree.articulated_body import ArticulatedInertia
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import TreeMotion
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
-from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.world.borrowed_arrays import BorrowedRecord, BorrowedType
 from humanoid_sim.world.smallest_record import smallest
 
@@ -401,7 +402,7 @@ class ClockArrays(NamedTuple):
 class Step(BorrowedRecord):
     """The arrays of a step, as a compiled function takes them; made by :func:`make_step`."""
 
-    model: FlatModel
+    model: KinematicTree
     motion: TreeMotion
     middle: TreeMotion
     articulated: ArticulatedInertia
@@ -423,9 +424,7 @@ class Step(BorrowedRecord):
 STEP_TYPE = BorrowedType(
     "Step",
     {
-        "model": smallest(
-            FlatModel, axes=2, second_axes=2, rotations=3, translations=2, levers=2, inertias=3
-        ),
+        "model": KinematicTree.from_pinocchio(pin.Model()),
         "motion": TreeMotion.of_size(1, 1),
         "middle": TreeMotion.of_size(1, 1),
         "articulated": ArticulatedInertia.of_size(1, 1),

@@ -8,6 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.tree.articulated_body import ArticulatedInertia
+from humanoid_model.tree.integrate import integrate
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import TreeMotion
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.problem import ContactProblem
@@ -15,13 +19,9 @@ from humanoid_sim.contact.solve import SolverKernel
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.detection.contact_points import ContactPoints, PointTable
 from humanoid_sim.detection.detection_record import DetectionRecord
-from humanoid_sim.dynamics.articulated_body import ArticulatedInertia
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.stepping import stages
 from humanoid_sim.stepping.gather_wrenches import end_wrenches, gather_wrenches
-from humanoid_sim.stepping.integrate import integrate
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads
 from humanoid_sim.stepping.operators import (
     AUTO,
@@ -116,7 +116,7 @@ class Stepper:
         """
         model = world.model
         n, nv = model.njoints, model.nv
-        self.model = FlatModel.from_pinocchio(model)
+        self.model = KinematicTree.from_pinocchio(model)
         if not groups:
             self.model = self.model._replace(trees=np.minimum(self.model.trees, 0))
         self.motion = TreeMotion.of_size(n, nv)

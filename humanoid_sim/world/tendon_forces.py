@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_model.tendon import Tendon, TendonDrive, TendonPoint
-from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
+from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 
 LIMIT_TIME = 0.02
 """A limit is a spring and damper, critical with the inertia that the tendon moves, of this time constant [s].
@@ -189,7 +189,7 @@ class TendonForces:
             self._limit(simulation, rates, low)
         total = np.tensordot(self.forces, self._wrenches, 1)
         for j in self._touched:
-            origin = self._motion.R[j].T @ -self._motion.p[j]
+            origin = self._motion.rotations[j].T @ -self._motion.origins[j]
             simulation.stepping.wrenches.add_to_joint(j, origin.tolist(), total[j].tolist(), simulation.step_count)
 
     def _limit(self, simulation: Any, rates: Array, low: NDArray[np.bool_]) -> None:
@@ -207,7 +207,7 @@ class TendonForces:
         """Find the lengths and the wrenches at the world origin, by joint, of a unit force along each tendon."""
         motion, wrenches, n = self._motion, self._wrenches, len(self._tendons)
         move_tree(simulation.stepping.stepper.model, simulation.q, simulation.v, motion)
-        places = motion.p[self._ends] + np.einsum("kerc,kec->ker", motion.R[self._ends], self._points)
+        places = motion.origins[self._ends] + np.einsum("kerc,kec->ker", motion.rotations[self._ends], self._points)
         ways = places[:, 1] - places[:, 0]
         distances = np.sqrt(np.einsum("kr,kr->k", ways, ways))
         units = ways / (np.maximum(distances, _POINT) * self._divisor)[:, None]
@@ -215,7 +215,8 @@ class TendonForces:
         axes = motion.S[self._term_v]  # of a hinge (p x a, a), of a slide (a, 0): a torque a, or a force a through p
         slides = ~axes[:, 3:].any(axis=1)
         turns = np.hstack([np.zeros_like(axes[:, :3]), axes[:, 3:]])
-        turns[slides] = np.hstack([axes[slides, :3], np.cross(motion.p[self._term_joint[slides]], axes[slides, :3])])
+        origins = motion.origins[self._term_joint[slides]]
+        turns[slides] = np.hstack([axes[slides, :3], np.cross(origins, axes[slides, :3])])
         turns *= self._coefficient[:, None]
         wrenches[:] = 0.0
         np.add.at(wrenches, (self._piece_tendon, self._ends[:, 1]), pulls)

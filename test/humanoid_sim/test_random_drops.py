@@ -15,9 +15,9 @@ from fixtures.scenes import ball, body, floor, place, scene, standing
 from humanoid_model import load_robot
 from humanoid_model.description import Box, Capsule
 from humanoid_model.scene import PairRule, Scene
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.mass_matrix import mass_matrix
 from humanoid_sim import Simulation
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.mass_matrix import mass_matrix
 
 
 def thrown_bodies(seed: int, bounce: bool) -> Scene:
@@ -88,7 +88,7 @@ def test_a_limp_robot_falls(name: str, posture: str, seed: int) -> None:
     simulation.servos.stiffness[:], simulation.servos.damping[:] = 0.0, 0.0
     simulation.q[2] += 0.3
     simulation.v[:] = rng.normal(0.0, 0.5, simulation.v.size)
-    flat = FlatModel.from_pinocchio(simulation.world.model)
+    flat = KinematicTree.from_pinocchio(simulation.world.model)
     struck = 0
     start = simulation.energy().total
     for _ in range(800):

@@ -135,7 +135,7 @@ def _external_efforts(stepper: Stepper) -> Array:
     model, S = stepper.model, stepper.motion.S
     efforts = np.zeros(len(S))
     for j in np.flatnonzero(stepper.state.wrenches.any(axis=1)):
-        k = int(model.last_dof[j])
+        k = int(model.joints["last_dof"][j])
         while k >= 0:
             efforts[k] += S[k] @ stepper.state.wrenches[j]
             k = int(model.dof_parent[k])

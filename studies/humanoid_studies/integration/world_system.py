@@ -10,10 +10,10 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.arrays import Array
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.mass_matrix import mass_matrix
 from humanoid_sim.delassus.contact_frame import tangents
 from humanoid_sim.detection.detector import ContactDetector
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.mass_matrix import mass_matrix
 from humanoid_sim.stepping.constraints import LIMIT_MARGIN
 from humanoid_sim.world.servos import Servos
 from humanoid_sim.world.tree_part import whole_world_data
@@ -79,7 +79,7 @@ class WorldSystem(MechanicalSystem):
         self.servos = Servos.of_world(world) if servos is None else servos
         self.external = np.zeros(self.nv)
         self._model = world.model
-        self._flat = FlatModel.from_pinocchio(world.model)
+        self._flat = KinematicTree.from_pinocchio(world.model)
         self._data = whole_world_data(world.model, "an integrator")
         self._detector = ContactDetector(world) if detector is None else detector
         joints = self.servos.joint_arrays(world)

@@ -13,6 +13,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from humanoid_model.robot import Robot
+from humanoid_model.tree.articulated_body import ArticulatedInertia, articulated_body
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
@@ -20,9 +23,6 @@ from humanoid_sim.delassus.operation_counts import ContactTopology, prefers_chan
 from humanoid_sim.delassus.projection import TreeOperators, project
 from humanoid_sim.delassus.unit_forces import unit_forces
 from humanoid_sim.delassus.unit_wrenches import unit_wrenches
-from humanoid_sim.dynamics.articulated_body import ArticulatedInertia, articulated_body
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
 
 METHODS = ("unit_forces", "chang_khatib", "unit_wrenches")
 """Algorithms 3, 4 and 5 of the thesis."""
@@ -58,7 +58,7 @@ class DelassusCase:
         """
         model = robot.model
         self._model, self._q = model, q
-        self._flat = FlatModel.from_pinocchio(model)
+        self._flat = KinematicTree.from_pinocchio(model)
         self._motion = TreeMotion.of_size(model.njoints, model.nv)
         move_tree(self._flat, q, np.zeros(model.nv), self._motion)
         self._articulated = ArticulatedInertia.of_size(model.njoints, model.nv)
@@ -69,12 +69,12 @@ class DelassusCase:
         joints, points = [], []
         for contact in contacts:
             part = robot.parts.links[contact.link]
-            R, p = self._motion.R[part.joint_id], self._motion.p[part.joint_id]
+            R, p = self._motion.rotations[part.joint_id], self._motion.origins[part.joint_id]
             for point in contact.points:
                 joints.append(part.joint_id)
                 points.append(R @ part.placement_joint_link.act(point) + p)
         self._joints, self._points = np.array(joints, dtype=np.int64), np.array(points)
-        self.topology: ContactTopology = topology(self._flat.parents, joints)
+        self.topology: ContactTopology = topology(self._flat.joints["parent"], joints)
         n = 3 * len(joints)
         self._rows = ConstraintRows.of_size(n)
         for i, (joint, point) in enumerate(zip(joints, points, strict=True)):
@@ -138,7 +138,7 @@ _DIRECTIONS = (np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]), np.array([0
 def _compute(
     method: int,
     times: int,
-    model: FlatModel,
+    model: KinematicTree,
     S: np.ndarray,
     articulated: ArticulatedInertia,
     rows: ConstraintRows,

@@ -9,15 +9,15 @@ import pytest
 from fixtures.random_tree import random_state, random_tree
 from numpy.testing import assert_allclose
 
+from humanoid_model.tree.articulated_body import ArticulatedInertia, articulated_body
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 from humanoid_sim.delassus.branches import mark_branch, sort_branches
 from humanoid_sim.delassus.chang_khatib import chang_khatib
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.delassus.projection import TreeOperators, project
 from humanoid_sim.delassus.unit_forces import unit_forces
 from humanoid_sim.delassus.unit_wrenches import unit_wrenches
-from humanoid_sim.dynamics.articulated_body import ArticulatedInertia, articulated_body
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
 
 BLOCKS = 7
 
@@ -32,7 +32,7 @@ class Tree:
             random_tree(rng, int(rng.integers(2, 6)), model)
         self.model = model
         q, v = random_state(model, rng)
-        self.flat = FlatModel.from_pinocchio(model)
+        self.flat = KinematicTree.from_pinocchio(model)
         self.motion = TreeMotion.of_size(model.njoints, model.nv)
         move_tree(self.flat, q, v, self.motion)
         self.articulated = ArticulatedInertia.of_size(model.njoints, model.nv)
@@ -70,7 +70,7 @@ class Tree:
                 J[r, rows.dofs[r]] = rows.wrenches[r, 0]
                 continue
             for sign, joint in ((1.0, rows.joint_a[r]), (-1.0, rows.joint_b[r])):
-                k = flat.last_dof[joint]
+                k = flat.joints["last_dof"][joint]
                 while k >= 0:
                     J[r, k] += sign * rows.wrenches[r] @ self.motion.S[k]
                     k = flat.dof_parent[k]

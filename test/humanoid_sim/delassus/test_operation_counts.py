@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from humanoid_model import load_robot
+from humanoid_model.tree.kinematic_tree import KinematicTree
 from humanoid_sim.delassus.operation_counts import (
     ContactTopology,
     chang_khatib_count,
@@ -15,7 +16,6 @@ from humanoid_sim.delassus.operation_counts import (
     unit_forces_count,
     unit_wrenches_count,
 )
-from humanoid_sim.dynamics.flat_model import FlatModel
 
 STANDING = ContactTopology(contacts=8, bodies=2, branch=12, contact_depths=48, body_depths=12, body_distances=12)
 ONE_ARM = ContactTopology(contacts=8, bodies=2, branch=6, contact_depths=0, body_depths=11, body_distances=1)
@@ -46,9 +46,9 @@ def test_choice(t: ContactTopology, cheaper: bool) -> None:
 
 def test_topology_of_hrp2_on_both_feet() -> None:
     robot = load_robot("hrp2")
-    flat = FlatModel.from_pinocchio(robot.model)
+    flat = KinematicTree.from_pinocchio(robot.model)
     feet = [robot.parts.links[link].joint_id for link in ("r_sole", "l_sole")]
-    assert topology(flat.parents, [feet[0]] * 4 + [feet[1]] * 4) == STANDING
+    assert topology(flat.joints["parent"], [feet[0]] * 4 + [feet[1]] * 4) == STANDING
 
 
 def test_topology_of_two_bodies_of_one_branch() -> None:

@@ -162,7 +162,7 @@ def test_coal_finds_the_contacts_of_the_compiled_code(world_scene: Scene | str) 
         simulation.run(0.03)
         own, motion = simulation.stepping.stepper.points, simulation.stepping.stepper.motion
         m = len(simulation.contacts)
-        found = other.detect(motion.R, motion.p, motion.twists, simulation.dt)
+        found = other.detect(motion.rotations, motion.origins, motion.twists, simulation.dt)
         assert found.size == m
         for name in ("body_a", "body_b", "joint_a", "joint_b", "corner"):
             assert_array_equal(getattr(found, name)[:m], getattr(own, name)[:m])

@@ -6,9 +6,9 @@ import pinocchio as pin
 from fixtures.random_tree import random_state, random_tree
 from numpy.testing import assert_allclose
 
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 from humanoid_sim import Simulation
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
 from humanoid_sim.stepping.constraints import midpoint_shift
 
 
@@ -22,7 +22,7 @@ def test_shift_is_the_change_of_velocity_over_half_a_step() -> None:
         data = model.createData()
         pin.computeJointJacobians(model, data, q)
         motion = TreeMotion.of_size(model.njoints, model.nv)
-        move_tree(FlatModel.from_pinocchio(model), q, v, motion)
+        move_tree(KinematicTree.from_pinocchio(model), q, v, motion)
         twists, curvatures = motion.twists, motion.curvatures
         a, b = rng.integers(1, model.njoints, 2)
         point = rng.normal(size=3)

@@ -9,9 +9,10 @@ import pytest
 from fixtures.random_tree import random_state, random_tree
 from numpy.testing import assert_allclose
 
-from humanoid_sim.dynamics.articulated_body import ArticulatedInertia, articulated_body
-from humanoid_sim.dynamics.flat_model import FREE_FLYER, PLANAR, FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
+from humanoid_model.tree.articulated_body import ArticulatedInertia, articulated_body
+from humanoid_model.tree.joint_kind import FREE_FLYER, PLANAR
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads, position_errors, rotation_vector
 from humanoid_sim.stepping.step_data import JointArrays
 
@@ -32,12 +33,12 @@ def test_position_errors(seed: int) -> None:
     model = random_tree(rng, 25)
     q, _ = random_state(model, rng)
     target, _ = random_state(model, rng)
-    flat = FlatModel.from_pinocchio(model)
+    flat = KinematicTree.from_pinocchio(model)
     joints = joints_of(model.nq, model.nv)
     joints.q_target[:] = target
     position_errors(flat, q, joints)
     expected = pin.difference(model, q, target)
-    driven = np.array([flat.kinds[flat.dof_joint[k]] not in (FREE_FLYER, PLANAR) for k in range(model.nv)])
+    driven = np.array([flat.joints["kind"][flat.dof_joint[k]] not in (FREE_FLYER, PLANAR) for k in range(model.nv)])
     assert_allclose(joints.error[driven], expected[driven], atol=1e-10)
     assert_allclose(joints.error[~driven], 0.0, atol=0.0)
 
@@ -85,7 +86,7 @@ def test_velocity_obeys_the_servo_law_at_the_end_of_the_step(seed: int) -> None:
     model = random_tree(rng, 12)
     q, v = random_state(model, rng)
     nv = model.nv
-    flat, motion = FlatModel.from_pinocchio(model), TreeMotion.of_size(model.njoints, nv)
+    flat, motion = KinematicTree.from_pinocchio(model), TreeMotion.of_size(model.njoints, nv)
     move_tree(flat, q, v, motion)
     joints = joints_of(model.nq, nv)
     joints.error[:], joints.v_target[:], joints.feedforward[:] = rng.normal(size=(3, nv))
@@ -111,7 +112,7 @@ def test_velocity_obeys_the_servo_law_at_the_end_of_the_step(seed: int) -> None:
     bias = np.array(pin.nonLinearEffects(model, data, q, v))
     external = np.zeros(nv)
     for joint in range(1, model.njoints):
-        k = flat.last_dof[joint]
+        k = flat.joints["last_dof"][joint]
         while k >= 0:
             external[k] += motion.S[k] @ wrenches[joint]
             k = flat.dof_parent[k]

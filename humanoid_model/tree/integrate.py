@@ -8,7 +8,8 @@ import math
 import numpy as np
 
 from humanoid_model.compiling import uncounted
-from humanoid_sim.dynamics.flat_model import FREE_FLYER, PLANAR, SPHERICAL, FlatModel
+from humanoid_model.tree.joint_kind import FREE_FLYER, PLANAR, SPHERICAL, UNBOUNDED
+from humanoid_model.tree.kinematic_tree import KinematicTree
 
 
 @uncounted()
@@ -53,20 +54,28 @@ def _shift(q: np.ndarray, v: np.ndarray, dt: float, out: np.ndarray) -> None:
 
 
 @uncounted()
-def integrate(model: FlatModel, q: np.ndarray, v: np.ndarray, dt: float, out: np.ndarray) -> None:
+def _turn_in_plane(q: np.ndarray, c: float, s: float, out: np.ndarray) -> None:
+    """Cosine and sine of an angle increased by one of this cosine and sine, of unit length."""
+    new_c, new_s = q[0] * c - q[1] * s, q[1] * c + q[0] * s
+    norm = 1.0 / math.sqrt(new_c * new_c + new_s * new_s)
+    out[0] = norm * new_c
+    out[1] = norm * new_s
+
+
+@uncounted()
+def integrate(tree: KinematicTree, q: np.ndarray, v: np.ndarray, dt: float, out: np.ndarray) -> None:
     """Compute the configuration after a time at a constant velocity, as ``pinocchio.integrate(model, q, dt * v)``.
 
     Args:
-        model: the tree.
+        tree: the tree.
         q: configuration, shape (nq,).
         v: velocity, shape (nv,).
         dt: time [s].
         out: receives the configuration; quaternions and cosine-sine pairs are of unit length, shape (nq,).
     """
-    for j in range(1, model.kinds.size):
-        i = model.idx_q[j]
-        k = model.idx_v[j]
-        kind = model.kinds[j]
+    for j in range(1, tree.joints.size):
+        joint = tree.joints[j]
+        kind, i, k = joint.kind, joint.idx_q, joint.idx_v
         if kind == SPHERICAL:
             _turn(q[i : i + 4], dt * v[k], dt * v[k + 1], dt * v[k + 2], out[i : i + 4])
         elif kind == FREE_FLYER:
@@ -86,10 +95,9 @@ def integrate(model: FlatModel, q: np.ndarray, v: np.ndarray, dt: float, out: np
             q_c, q_s = q[i + 2], q[i + 3]
             out[i] = q[i] + q_c * x - q_s * y
             out[i + 1] = q[i + 1] + q_s * x + q_c * y
-            new_c, new_s = q_c * c - q_s * s, q_s * c + q_c * s
-            norm = 1.0 / math.sqrt(new_c * new_c + new_s * new_s)
-            out[i + 2] = norm * new_c
-            out[i + 3] = norm * new_s
+            _turn_in_plane(q[i + 2 : i + 4], c, s, out[i + 2 : i + 4])
+        elif kind == UNBOUNDED:
+            _turn_in_plane(q[i : i + 2], math.cos(dt * v[k]), math.sin(dt * v[k]), out[i : i + 2])
         else:
-            for r in range(model.nvs[j]):
+            for r in range(joint.nv):
                 out[i + r] = q[i + r] + dt * v[k + r]

@@ -9,8 +9,8 @@ import pytest
 from fixtures.random_tree import random_state, random_tree
 from numpy.testing import assert_allclose
 
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 
 
 @pytest.mark.feature("000-F037")
@@ -20,14 +20,14 @@ def test_motion_of_the_bodies(seed: int) -> None:
     model = random_tree(rng, 15)
     q, v = random_state(model, rng)
     motion = TreeMotion.of_size(model.njoints, model.nv)
-    move_tree(FlatModel.from_pinocchio(model), q, v, motion)
+    move_tree(KinematicTree.from_pinocchio(model), q, v, motion)
     data = model.createData()
     pin.forwardKinematics(model, data, q, v, np.zeros(model.nv))
     J = pin.computeJointJacobians(model, data, q)
     assert_allclose(motion.S, J.T, atol=1e-11)
     for joint in range(1, model.njoints):
-        assert_allclose(motion.R[joint], data.oMi[joint].rotation, atol=1e-12)
-        assert_allclose(motion.p[joint], data.oMi[joint].translation, atol=1e-12)
+        assert_allclose(motion.rotations[joint], data.oMi[joint].rotation, atol=1e-12)
+        assert_allclose(motion.origins[joint], data.oMi[joint].translation, atol=1e-12)
         twist = data.oMi[joint].act(data.v[joint]).vector
         assert_allclose(motion.twists[joint], twist, atol=1e-10)
         acceleration = data.oMi[joint].act(data.a[joint]).vector

@@ -10,8 +10,8 @@ from fixtures.random_tree import random_state, random_tree
 from numpy.testing import assert_allclose
 
 from humanoid_model import load_robot
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.mass_matrix import composite_inertias, mass_matrix
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.mass_matrix import composite_inertias, mass_matrix
 
 
 def pinocchios(model: pin.Model, q: np.ndarray) -> np.ndarray:
@@ -28,7 +28,7 @@ def test_random_trees(size: int, seed: int) -> None:
     model = random_tree(rng, size)
     model.armature = rng.uniform(0.0, 0.5, model.nv)
     q, _ = random_state(model, rng)
-    M = mass_matrix(FlatModel.from_pinocchio(model), q)
+    M = mass_matrix(KinematicTree.from_pinocchio(model), q)
     expected = pinocchios(model, q)
     assert_allclose(M, expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
     assert np.array_equal(M, M.T)
@@ -40,7 +40,7 @@ def test_robots(name: str) -> None:
     """The quadratic form is twice the kinetic energy, summed body by body, and that of the rotors."""
     model = load_robot(name).model
     rng = np.random.default_rng(1)
-    flat = FlatModel.from_pinocchio(model)
+    flat = KinematicTree.from_pinocchio(model)
     for _ in range(5):
         q, v = random_state(model, rng)
         M = mass_matrix(flat, q)
@@ -55,7 +55,7 @@ def test_robots(name: str) -> None:
 def test_coordinates_on_different_branches_have_nothing_in_common() -> None:
     """Two trees, and two branches of one: exact zeros."""
     model = load_robot("hrp2").model
-    M = mass_matrix(FlatModel.from_pinocchio(model), pin.neutral(model))
+    M = mass_matrix(KinematicTree.from_pinocchio(model), pin.neutral(model))
     arms = [model.joints[model.getJointId(name)].idx_v for name in ("RARM_JOINT0", "LARM_JOINT0")]
     assert M[arms[0], arms[1]] == 0.0
     assert M[arms[0], arms[0]] > 0.0
@@ -64,7 +64,7 @@ def test_coordinates_on_different_branches_have_nothing_in_common() -> None:
 def test_the_whole_tree_is_a_subtree_of_its_root() -> None:
     """The composite inertia of a floating base holds the robot's mass."""
     robot = load_robot("hrp2")
-    flat = FlatModel.from_pinocchio(robot.model)
+    flat = KinematicTree.from_pinocchio(robot.model)
     data = robot.model.createData()
     pin.forwardKinematics(robot.model, data, pin.neutral(robot.model))
     R = np.array([placement.rotation for placement in data.oMi])

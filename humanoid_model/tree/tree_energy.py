@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import TreeMotion
 
 
 @dataclass(frozen=True)
@@ -30,54 +30,55 @@ class Energy:
         return self.kinetic + self.potential
 
 
-def kinetic_energy(model: FlatModel, motion: TreeMotion, v: NDArray[np.float64]) -> float:
+def kinetic_energy(tree: KinematicTree, motion: TreeMotion, v: NDArray[np.float64]) -> float:
     """Of all bodies and rotors [J].
 
     Args:
-        model: the tree.
+        tree: the tree.
         motion: placements and twists at the state.
         v: velocity, shape (nv,).
     """
     linear, angular = motion.twists[:, :3], motion.twists[:, 3:]
-    velocities = linear + np.cross(angular, _centres(model, motion))
-    spins = np.einsum("jrc,jr->jc", motion.R, angular)  # in the bodies' axes
-    kinetic = model.masses @ np.einsum("ji,ji->j", velocities, velocities)
-    kinetic += np.einsum("ji,jik,jk->", spins, model.inertias, spins)
-    return 0.5 * float(kinetic + model.armature @ v**2)
+    velocities = linear + np.cross(angular, _centres(tree, motion))
+    spins = np.einsum("jrc,jr->jc", motion.rotations, angular)  # in the bodies' axes
+    kinetic = tree.joints["mass"] @ np.einsum("ji,ji->j", velocities, velocities)
+    kinetic += np.einsum("ji,jik,jk->", spins, tree.joints["inertia"], spins)
+    return 0.5 * float(kinetic + tree.armature @ v**2)
 
 
-def potential_energy(model: FlatModel, motion: TreeMotion) -> float:
+def potential_energy(tree: KinematicTree, motion: TreeMotion) -> float:
     """Of all bodies in gravity, zero at the world's origin [J]; ``motion`` has the placements."""
-    return -float(model.masses @ _centres(model, motion) @ model.gravity)
+    return -float(tree.joints["mass"] @ _centres(tree, motion) @ tree.gravity)
 
 
-def moved_inertias(model: FlatModel, motion: TreeMotion) -> NDArray[np.float64]:
+def moved_inertias(tree: KinematicTree, motion: TreeMotion) -> NDArray[np.float64]:
     """Return the diagonal of the mass matrix, armatures included [kg m^2 or kg], shape (nv,).
 
     Args:
-        model: the tree.
+        tree: the tree.
         motion: placements and subspaces at the configuration.
     """
-    n = model.kinds.size
-    centres = _centres(model, motion)
-    turned = motion.R @ model.inertias @ np.swapaxes(motion.R, 1, 2)
+    n = tree.joints.size
+    centres = _centres(tree, motion)
+    turned = motion.rotations @ tree.joints["inertia"] @ np.swapaxes(motion.rotations, 1, 2)
     cross = np.zeros((n, 3, 3))
     for (r, c), (axis, sign) in {
         (0, 1): (2, -1.0), (0, 2): (1, 1.0), (1, 0): (2, 1.0), (1, 2): (0, -1.0), (2, 0): (1, -1.0), (2, 1): (0, 1.0)
     }.items():  # fmt: skip
         cross[:, r, c] = sign * centres[:, axis]
-    masses = model.masses[:, None, None]
+    masses = tree.joints["mass"][:, None, None]
     inertias = np.zeros((n, 6, 6))  # at the world origin, linear part first
     inertias[:, :3, :3] = masses * np.eye(3)
     inertias[:, :3, 3:] = -masses * cross
     inertias[:, 3:, :3] = masses * cross
     inertias[:, 3:, 3:] = turned - masses * (cross @ cross)
+    parents = tree.joints["parent"]
     for j in range(n - 1, 0, -1):  # children have higher numbers than their parents
-        if model.parents[j] > 0:
-            inertias[model.parents[j]] += inertias[j]
-    return np.einsum("ki,kij,kj->k", motion.S, inertias[model.dof_joint], motion.S) + model.armature
+        if parents[j] > 0:
+            inertias[parents[j]] += inertias[j]
+    return np.einsum("ki,kij,kj->k", motion.S, inertias[tree.dof_joint], motion.S) + tree.armature
 
 
-def _centres(model: FlatModel, motion: TreeMotion) -> NDArray[np.float64]:
+def _centres(tree: KinematicTree, motion: TreeMotion) -> NDArray[np.float64]:
     """Return centres of mass in the world [m], shape (njoints, 3)."""
-    return np.einsum("jrc,jc->jr", motion.R, model.levers) + motion.p
+    return np.einsum("jrc,jc->jr", motion.rotations, tree.joints["lever"]) + motion.origins

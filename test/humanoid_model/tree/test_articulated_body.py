@@ -10,18 +10,18 @@ from fixtures.random_tree import random_state, random_tree
 from numpy.testing import assert_allclose
 
 from humanoid_model import load_robot
-from humanoid_sim.dynamics.articulated_body import (
+from humanoid_model.tree.articulated_body import (
     ArticulatedInertia,
     articulated_body,
     biased_acceleration,
     force_response,
 )
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion, body_twists, move_tree
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import TreeMotion, body_twists, move_tree
 
 
-def prepared(model: pin.Model, q: np.ndarray, v: np.ndarray) -> tuple[FlatModel, TreeMotion, ArticulatedInertia]:
-    flat = FlatModel.from_pinocchio(model)
+def prepared(model: pin.Model, q: np.ndarray, v: np.ndarray) -> tuple[KinematicTree, TreeMotion, ArticulatedInertia]:
+    flat = KinematicTree.from_pinocchio(model)
     motion = TreeMotion.of_size(model.njoints, model.nv)
     move_tree(flat, q, v, motion)
     return flat, motion, ArticulatedInertia.of_size(model.njoints, model.nv)
@@ -99,7 +99,7 @@ def test_response_reaches_every_coordinate(seed: int) -> None:
     M = np.triu(M) + np.triu(M, 1).T + np.diag(own)
     J = pin.computeJointJacobians(model, data, q)
     support = np.zeros(model.nv)
-    k = flat.last_dof[pushed]
+    k = flat.joints["last_dof"][pushed]
     while k >= 0:
         support[k] = 1.0
         k = flat.dof_parent[k]

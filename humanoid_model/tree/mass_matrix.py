@@ -6,20 +6,20 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.compiling import counted, uncounted
-from humanoid_sim.dynamics.articulated_body import FAST
-from humanoid_sim.dynamics.flat_model import FlatModel, joint_placements
-from humanoid_sim.dynamics.tree_motion import joint_subspaces
+from humanoid_model.tree.articulated_body import FAST
+from humanoid_model.tree.forward_kinematics import place_all
+from humanoid_model.tree.kinematic_tree import KinematicTree, Placements
 
 
 @counted(fastmath=FAST)
-def _body_inertia(model: FlatModel, j: int, R: np.ndarray, p: np.ndarray, inertia: np.ndarray) -> None:
+def _body_inertia(tree: KinematicTree, j: int, R: np.ndarray, p: np.ndarray, inertia: np.ndarray) -> None:
     """Spatial inertia of what a joint carries, in the world frame at the world origin (thesis equation 2.7), 6 x 6."""
-    m, local = model.masses[j], model.inertias[j]
+    m, local = tree.joints[j].mass, tree.joints[j].inertia
     centre = np.empty(3)
     for r in range(3):
         centre[r] = p[r]
         for c in range(3):
-            centre[r] += R[r, c] * model.levers[j, c]
+            centre[r] += R[r, c] * tree.joints[j].lever[c]
     square = centre[0] ** 2 + centre[1] ** 2 + centre[2] ** 2
     for r in range(3):
         inertia[r, r] = m
@@ -36,21 +36,21 @@ def _body_inertia(model: FlatModel, j: int, R: np.ndarray, p: np.ndarray, inerti
 
 
 @uncounted(fastmath=FAST)
-def composite_inertias(model: FlatModel, R: np.ndarray, p: np.ndarray, inertias: np.ndarray) -> None:
+def composite_inertias(tree: KinematicTree, R: np.ndarray, p: np.ndarray, inertias: np.ndarray) -> None:
     r"""Inertia :math:`\hat I_i` of all that each joint carries, its subtree, at the world origin.
 
     Args:
-        model: the tree.
+        tree: the tree.
         R: rotations of the joint frames, shape (njoints, 3, 3).
         p: origins of the joint frames in the world [m], shape (njoints, 3).
         inertias: receives them, the fixed world's left zero, shape (njoints, 6, 6).
     """
     inertias[:] = 0.0
-    for j in range(1, model.kinds.size):
-        if model.masses[j] > 0.0:
-            _body_inertia(model, j, R[j], p[j], inertias[j])
-    for j in range(model.kinds.size - 1, 0, -1):
-        parent = model.parents[j]
+    for j in range(1, tree.joints.size):
+        if tree.joints[j].mass > 0.0:
+            _body_inertia(tree, j, R[j], p[j], inertias[j])
+    for j in range(tree.joints.size - 1, 0, -1):
+        parent = tree.joints[j].parent
         if parent > 0:
             for r in range(6):
                 for c in range(6):
@@ -58,29 +58,29 @@ def composite_inertias(model: FlatModel, R: np.ndarray, p: np.ndarray, inertias:
 
 
 @counted(fastmath=FAST)
-def mass_matrix(model: FlatModel, q: np.ndarray) -> np.ndarray:
+def mass_matrix(tree: KinematicTree, q: np.ndarray) -> np.ndarray:
     r"""Joint-space inertia, rotors included: :math:`M_{kl} = S_k^T \hat I_k S_l` for l on the way from k to the root.
 
     Two coordinates of which none carries the other have none in common. The world frame needs no transformation
     between bodies; the precision goes with the square of the distance from its origin.
 
     Args:
-        model: the tree.
+        tree: the tree.
         q: configuration, shape (nq,).
 
     Returns:
         Symmetric and positive definite where every coordinate moves some inertia [kg, kg m, kg m^2], shape (nv, nv).
     """
-    n, nv = model.kinds.size, model.armature.size
-    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((nv, 6))
-    joint_placements(model, q, R, p)
-    joint_subspaces(model, R, p, S)
+    n, nv = tree.joints.size, tree.armature.size
+    R, p, S = np.empty((n, 3, 3)), np.zeros((n, 3)), np.empty((nv, 6))
+    R[0] = np.eye(3)
+    place_all(tree, q, Placements(R, p, S))
     inertias = np.empty((n, 6, 6))
-    composite_inertias(model, R, p, inertias)
+    composite_inertias(tree, R, p, inertias)
     M = np.zeros((nv, nv))
     momentum = np.empty(6)
     for k in range(nv):
-        inertia = inertias[model.dof_joint[k]]
+        inertia = inertias[tree.dof_joint[k]]
         for r in range(6):
             total = 0.0
             for c in range(6):
@@ -93,6 +93,6 @@ def mass_matrix(model: FlatModel, q: np.ndarray) -> np.ndarray:
                 total += S[on_the_way, r] * momentum[r]
             M[k, on_the_way] = total
             M[on_the_way, k] = total
-            on_the_way = model.dof_parent[on_the_way]
-        M[k, k] += model.armature[k]
+            on_the_way = tree.dof_parent[on_the_way]
+        M[k, k] += tree.armature[k]
     return M

@@ -8,9 +8,9 @@ import pinocchio as pin
 import pytest
 from fixtures.random_tree import random_state, random_tree
 
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_energy import kinetic_energy, moved_inertias, potential_energy
-from humanoid_sim.dynamics.tree_motion import TreeMotion, move_tree
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_energy import kinetic_energy, moved_inertias, potential_energy
+from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -20,7 +20,7 @@ def test_energy_and_inertia(seed: int) -> None:
     model.armature = rng.uniform(0.0, 0.3, model.nv)
     model.gravity.linear = np.array([0.4, -0.3, -9.6])
     q, v = random_state(model, rng)
-    flat, motion = FlatModel.from_pinocchio(model), TreeMotion.of_size(model.njoints, model.nv)
+    flat, motion = KinematicTree.from_pinocchio(model), TreeMotion.of_size(model.njoints, model.nv)
     move_tree(flat, q, v, motion)
 
     data = model.createData()

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.dynamics.tree_motion import TreeMotion
+from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.tree_motion import TreeMotion
 
 FAST = {"nsz", "arcp", "contract", "reassoc"}
 """Floating-point freedoms of the compiled kernels that keep infinities and not-a-numbers what they are."""
@@ -60,21 +60,23 @@ class ArticulatedInertia(NamedTuple):
         )
 
 
-@uncounted(fastmath=FAST)
-def _body_terms(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, i: np.ndarray, force: np.ndarray) -> None:
+@uncounted(fastmath=FAST, forceinline=True)
+def _body_terms(
+    tree: KinematicTree, motion: TreeMotion, j: int, w: np.ndarray, i: np.ndarray, force: np.ndarray
+) -> None:
     r"""Inertia and bias force of what joint j carries, in the world frame at the world origin (thesis equation 2.7).
 
     Args:
-        model: the tree.
+        tree: the tree.
         motion: its motion.
         j: the joint.
         w: known external wrench, shape (6,).
         i: receives the upper triangle of the spatial inertia, shape (21,).
         force: receives :math:`\xi \times^* I \xi - w`, shape (6,).
     """
-    m = model.masses[j]
-    R, p, t = motion.R[j], motion.p[j], motion.twists[j]
-    lever, local = model.levers[j], model.inertias[j]
+    joint = tree.joints[j]
+    m, lever, local = joint.mass, joint.lever, joint.inertia
+    R, p, t = motion.rotations[j], motion.origins[j], motion.twists[j]
     r_00, r_01, r_02 = R[0, 0], R[0, 1], R[0, 2]
     r_10, r_11, r_12 = R[1, 0], R[1, 1], R[1, 2]
     r_20, r_21, r_22 = R[2, 0], R[2, 1], R[2, 2]
@@ -117,12 +119,12 @@ def _body_terms(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, i: 
     force[5] = t_3 * k_1 - t_4 * k_0 + t_0 * l_1 - t_1 * l_0 - w[5]
 
 
-@uncounted(fastmath=FAST)
-def _bias_force(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, force: np.ndarray) -> None:
+@uncounted(fastmath=FAST, forceinline=True)
+def _bias_force(tree: KinematicTree, motion: TreeMotion, j: int, w: np.ndarray, force: np.ndarray) -> None:
     r"""Compute the bias force of :func:`_body_terms` alone, by the momentum: half of the work."""
-    m = model.masses[j]
-    R, p, t = motion.R[j], motion.p[j], motion.twists[j]
-    lever, local = model.levers[j], model.inertias[j]
+    joint = tree.joints[j]
+    m, lever, local = joint.mass, joint.lever, joint.inertia
+    R, p, t = motion.rotations[j], motion.origins[j], motion.twists[j]
     r_00, r_01, r_02 = R[0, 0], R[0, 1], R[0, 2]
     r_10, r_11, r_12 = R[1, 0], R[1, 1], R[1, 2]
     r_20, r_21, r_22 = R[2, 0], R[2, 1], R[2, 2]
@@ -152,7 +154,7 @@ def _bias_force(model: FlatModel, motion: TreeMotion, j: int, w: np.ndarray, for
 
 @apart(error_model="numpy", _nrt=False, fastmath=FAST)
 def articulated_body(
-    model: FlatModel,
+    tree: KinematicTree,
     motion: TreeMotion,
     efforts: np.ndarray,
     own_inertia: np.ndarray,
@@ -163,8 +165,8 @@ def articulated_body(
     r"""Forward dynamics :math:`\ddot q = (M + \mathrm{diag})^{-1}(\tau - b - g)` in O(n) (thesis equations 2.12-2.15).
 
     Args:
-        model: the tree.
-        motion: its motion, from :func:`~humanoid_sim.dynamics.tree_motion.move_tree`.
+        tree: the tree.
+        motion: its motion, from :func:`~humanoid_model.tree.tree_motion.move_tree`.
         efforts: of the coordinates [N m or N], shape (nv,).
         own_inertia: what each coordinate accelerates besides the bodies: rotors, and damping and stiffness that are
             taken implicitly, shape (nv,).
@@ -176,9 +178,9 @@ def articulated_body(
         articulated.inertias, articulated.forces, articulated.H, articulated.D_inverse, articulated.u,
     )  # fmt: skip
     S, biases = motion.S, motion.biases
-    n = model.kinds.size
+    n = tree.joints.size
     for j in range(1, n):
-        _body_terms(model, motion, j, wrenches[j], inertias[j], forces[j])
+        _body_terms(tree, motion, j, wrenches[j], inertias[j], forces[j])
     for j in range(n - 1, 0, -1):
         i, force, bias = inertias[j], forces[j], biases[j]
         i_00, i_01, i_02, i_03, i_04, i_05 = i[0], i[1], i[2], i[3], i[4], i[5]
@@ -195,8 +197,9 @@ def articulated_body(
         f_3 += i_03 * b_0 + i_13 * b_1 + i_23 * b_2 + i_33 * b_3 + i_34 * b_4 + i_35 * b_5
         f_4 += i_04 * b_0 + i_14 * b_1 + i_24 * b_2 + i_34 * b_3 + i_44 * b_4 + i_45 * b_5
         f_5 += i_05 * b_0 + i_15 * b_1 + i_25 * b_2 + i_35 * b_3 + i_45 * b_4 + i_55 * b_5
-        first = model.idx_v[j]
-        for k in range(first + model.nvs[j] - 1, first - 1, -1):
+        joint = tree.joints[j]
+        first = joint.idx_v
+        for k in range(first + joint.nv - 1, first - 1, -1):
             s, h = S[k], H[k]
             s_0, s_1, s_2, s_3, s_4, s_5 = s[0], s[1], s[2], s[3], s[4], s[5]
             h_0 = i_00 * s_0 + i_01 * s_1 + i_02 * s_2 + i_03 * s_3 + i_04 * s_4 + i_05 * s_5
@@ -246,7 +249,7 @@ def articulated_body(
             i_45 -= g * h_5
             g = h_5 * inverse
             i_55 -= g * h_5
-        parent = model.parents[j]
+        parent = joint.parent
         if parent > 0:
             above, force = inertias[parent], forces[parent]
             force[0] += f_0
@@ -277,15 +280,15 @@ def articulated_body(
             above[19] += i_45
             above[20] += i_55
     for r in range(3):  # a base that accelerates upwards feels what gravity does
-        articulated.accelerations[0, r] = -model.gravity[r]
+        articulated.accelerations[0, r] = -tree.gravity[r]
         articulated.accelerations[0, 3 + r] = 0.0
     for j in range(1, n):
-        _accelerate(model, j, S, articulated, biases[j], acceleration)
+        _accelerate(tree, j, S, articulated, biases[j], acceleration)
 
 
 @apart(error_model="numpy", _nrt=False, fastmath=FAST)
 def biased_acceleration(
-    model: FlatModel,
+    tree: KinematicTree,
     motion: TreeMotion,
     efforts: np.ndarray,
     wrenches: np.ndarray,
@@ -297,7 +300,7 @@ def biased_acceleration(
     Inertias, H and D are those that :func:`articulated_body` left; only what depends on the velocity is new.
 
     Args:
-        model: the tree.
+        tree: the tree.
         motion: its motion with the other velocity.
         efforts: of the coordinates [N m or N], shape (nv,).
         wrenches: known external wrenches on the bodies, at the world origin, force first, shape (njoints, 6).
@@ -308,9 +311,9 @@ def biased_acceleration(
         articulated.inertias, articulated.forces, articulated.H, articulated.D_inverse, articulated.u,
     )  # fmt: skip
     S, biases = motion.S, motion.biases
-    n = model.kinds.size
+    n = tree.joints.size
     for j in range(1, n):
-        _bias_force(model, motion, j, wrenches[j], forces[j])
+        _bias_force(tree, motion, j, wrenches[j], forces[j])
     for j in range(n - 1, 0, -1):
         i, force, bias = inertias[j], forces[j], biases[j]
         b_0, b_1, b_2, b_3, b_4, b_5 = bias[0], bias[1], bias[2], bias[3], bias[4], bias[5]
@@ -320,8 +323,9 @@ def biased_acceleration(
         f_3 = force[3] + i[3] * b_0 + i[8] * b_1 + i[12] * b_2 + i[15] * b_3 + i[16] * b_4 + i[17] * b_5
         f_4 = force[4] + i[4] * b_0 + i[9] * b_1 + i[13] * b_2 + i[16] * b_3 + i[18] * b_4 + i[19] * b_5
         f_5 = force[5] + i[5] * b_0 + i[10] * b_1 + i[14] * b_2 + i[17] * b_3 + i[19] * b_4 + i[20] * b_5
-        first = model.idx_v[j]
-        for k in range(first + model.nvs[j] - 1, first - 1, -1):
+        joint = tree.joints[j]
+        first = joint.idx_v
+        for k in range(first + joint.nv - 1, first - 1, -1):
             s, h = S[k], H[k]
             rest = efforts[k] - (
                 s[0] * f_0 + s[1] * f_1 + s[2] * f_2 + s[3] * f_3 + s[4] * f_4 + s[5] * f_5
@@ -334,7 +338,7 @@ def biased_acceleration(
             f_3 += h[3] * g
             f_4 += h[4] * g
             f_5 += h[5] * g
-        parent = model.parents[j]
+        parent = joint.parent
         if parent > 0:
             above = forces[parent]
             above[0] += f_0
@@ -344,22 +348,24 @@ def biased_acceleration(
             above[4] += f_4
             above[5] += f_5
     for r in range(3):  # a base that accelerates upwards feels what gravity does
-        articulated.accelerations[0, r] = -model.gravity[r]
+        articulated.accelerations[0, r] = -tree.gravity[r]
         articulated.accelerations[0, 3 + r] = 0.0
     for j in range(1, n):
-        _accelerate(model, j, S, articulated, biases[j], acceleration)
+        _accelerate(tree, j, S, articulated, biases[j], acceleration)
 
 
 @uncounted(fastmath=FAST)
 def _accelerate(
-    model: FlatModel, j: int, S: np.ndarray, articulated: ArticulatedInertia, bias: np.ndarray, acceleration: np.ndarray
-) -> None:
+    tree: KinematicTree, j: int, S: np.ndarray, articulated: ArticulatedInertia, bias: np.ndarray,
+    acceleration: np.ndarray,
+) -> None:  # fmt: skip
     """Accelerations of a joint's coordinates (thesis equation 2.15) and of its body, given that of its parent."""
     H, D_inverse, u, accelerations = articulated.H, articulated.D_inverse, articulated.u, articulated.accelerations
-    above, a = accelerations[model.parents[j]], accelerations[j]
+    joint = tree.joints[j]
+    above, a = accelerations[joint.parent], accelerations[j]
     a_0, a_1, a_2, a_3, a_4, a_5 = above[0], above[1], above[2], above[3], above[4], above[5]
-    first = model.idx_v[j]
-    for k in range(first, first + model.nvs[j]):
+    first = joint.idx_v
+    for k in range(first, first + joint.nv):
         s, h = S[k], H[k]
         rate = D_inverse[k] * (
             u[k] - (h[0] * a_0 + h[1] * a_1 + h[2] * a_2 + h[3] * a_3 + h[4] * a_4 + h[5] * a_5)
@@ -377,7 +383,7 @@ def _accelerate(
 
 @apart(error_model="numpy", fastmath=FAST, _nrt=False)
 def force_response(
-    model: FlatModel,
+    tree: KinematicTree,
     S: np.ndarray,
     articulated: ArticulatedInertia,
     wrenches: np.ndarray,
@@ -390,7 +396,7 @@ def force_response(
     tree, also those of branches without contacts (specification 000 §11.5, feature F167).
 
     Args:
-        model: the tree.
+        tree: the tree.
         S: motion subspaces, shape (nv, 6).
         articulated: output of :func:`articulated_body`; ``forces``, ``u`` and ``accelerations`` are overwritten.
         wrenches: on the bodies, at the world origin, force first, shape (njoints, 6).
@@ -398,15 +404,16 @@ def force_response(
         acceleration: receives the change, shape (nv,).
     """
     forces, H, D_inverse, u = articulated.forces, articulated.H, articulated.D_inverse, articulated.u
-    n = model.kinds.size
+    n = tree.joints.size
     for j in range(1, n):
         for r in range(6):
             forces[j, r] = wrenches[j, r]
     for j in range(n - 1, 0, -1):
         f = forces[j]
         f_0, f_1, f_2, f_3, f_4, f_5 = f[0], f[1], f[2], f[3], f[4], f[5]
-        first = model.idx_v[j]
-        for k in range(first + model.nvs[j] - 1, first - 1, -1):
+        joint = tree.joints[j]
+        first = joint.idx_v
+        for k in range(first + joint.nv - 1, first - 1, -1):
             s, h = S[k], H[k]
             rest = efforts[k] + (
                 s[0] * f_0 + s[1] * f_1 + s[2] * f_2 + s[3] * f_3 + s[4] * f_4 + s[5] * f_5
@@ -419,7 +426,7 @@ def force_response(
             f_3 -= h[3] * g
             f_4 -= h[4] * g
             f_5 -= h[5] * g
-        parent = model.parents[j]
+        parent = joint.parent
         if parent > 0:
             above = forces[parent]
             above[0] += f_0
@@ -432,4 +439,4 @@ def force_response(
     for r in range(6):
         articulated.accelerations[0, r] = none[r] = 0.0
     for j in range(1, n):
-        _accelerate(model, j, S, articulated, none, acceleration)
+        _accelerate(tree, j, S, articulated, none, acceleration)

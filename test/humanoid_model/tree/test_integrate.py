@@ -9,8 +9,8 @@ import pytest
 from fixtures.random_tree import random_state, random_tree
 from numpy.testing import assert_allclose
 
-from humanoid_sim.dynamics.flat_model import FlatModel
-from humanoid_sim.stepping.integrate import integrate
+from humanoid_model.tree.integrate import integrate
+from humanoid_model.tree.kinematic_tree import KinematicTree
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -20,7 +20,7 @@ def test_against_pinocchio(seed: int, dt: float) -> None:
     model = random_tree(rng, 30)
     q, v = random_state(model, rng)
     out = np.empty(model.nq)
-    integrate(FlatModel.from_pinocchio(model), q, v, dt, out)
+    integrate(KinematicTree.from_pinocchio(model), q, v, dt, out)
     expected = pin.integrate(model, q, dt * v)
     # a quaternion and its opposite are the same rotation
     assert_allclose(pin.difference(model, expected, out), 0.0, atol=1e-11)
@@ -30,7 +30,7 @@ def test_against_pinocchio(seed: int, dt: float) -> None:
 def test_unit_length_is_kept() -> None:
     model = pin.Model()
     model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
-    flat = FlatModel.from_pinocchio(model)
+    flat = KinematicTree.from_pinocchio(model)
     q, v = pin.neutral(model), np.array([3.0, -2.0, 1.0])
     for _ in range(10000):
         out = np.empty(4)
