@@ -19,6 +19,8 @@ from humanoid_codegen.body_frames import choose_frames
 from humanoid_codegen.inertia import BodyInertia
 from humanoid_codegen.vector import Matrix, Vector, constant_matrix, constant_vector
 from humanoid_model import Robot, RobotError
+from humanoid_model.tree import joint_kind
+from humanoid_model.tree.joint_kind import joint_motion
 
 
 class JointKind(enum.Enum):
@@ -143,7 +145,7 @@ class Mechanism:
                 element=f"robot '{robot.name}'",
                 remedy="Give it a joint, or let its base float",
             )
-        kinds, directions = zip(*(_joint_kind(model, j) for j in range(1, model.njoints)), strict=True)
+        kinds, directions = zip(*(_kind(model, j) for j in range(1, model.njoints)), strict=True)
         names = list(model.names)[1:]
         own = [i for i, name in enumerate(names) if name not in robot.mimics]
         first_q: dict[str, int] = {}
@@ -164,7 +166,7 @@ class Mechanism:
             placement = parent_frame.actInv(model.jointPlacements[i + 1] * frames[i])
             direction = frames[i].rotation.T @ directions[i]
             axis = int(np.argmax(np.abs(direction)))
-            leader, factor, offset = _followed(robot, name)
+            leader, factor, offset = robot.followed(name)
             bodies.append(
                 Body(
                     name=name,
@@ -229,34 +231,24 @@ _V_SUFFIXES = {
     JointKind.FREE_FLYER: ("_vx", "_vy", "_vz", "_wx", "_wy", "_wz"),
 }
 
-_KINDS = {"Spherical": JointKind.SPHERICAL, "Planar": JointKind.PLANAR, "FreeFlyer": JointKind.FREE_FLYER}
-_ALIGNED = {"R": JointKind.REVOLUTE, "P": JointKind.PRISMATIC}
+#: Kinds that there are equations for.
+_KINDS = {
+    joint_kind.REVOLUTE: JointKind.REVOLUTE,
+    joint_kind.PRISMATIC: JointKind.PRISMATIC,
+    joint_kind.SPHERICAL: JointKind.SPHERICAL,
+    joint_kind.PLANAR: JointKind.PLANAR,
+    joint_kind.FREE_FLYER: JointKind.FREE_FLYER,
+}
 
 
-def _joint_kind(model: pin.Model, j: int) -> tuple[JointKind, np.ndarray]:
+def _kind(model: pin.Model, j: int) -> tuple[JointKind, np.ndarray]:
     """Return the kind of a joint and its direction in the joint frame: a planar joint's normal; zero if none."""
-    joint = model.joints[j]
-    name = joint.shortname().removeprefix("JointModel")
-    if name in _KINDS:
-        return _KINDS[name], np.array([0.0, 0.0, float(name == "Planar")])
-    if len(name) == 2 and name[0] in _ALIGNED and name[1] in "XYZ":
-        return _ALIGNED[name[0]], np.eye(3)["XYZ".index(name[1])]
-    if name in ("RevoluteUnaligned", "PrismaticUnaligned"):
-        concrete = joint.extract() if hasattr(joint, "extract") else joint
-        return _ALIGNED[name[0]], np.array(concrete.axis).reshape(3)
-    raise RobotError(
-        f"no equations for a joint of kind '{name}'",
-        element=f"joint '{model.names[j]}'",
-        remedy="Use revolute, continuous, prismatic, spherical, planar or free-flying joints",
-    )
-
-
-def _followed(robot: Robot, name: str) -> tuple[str, float, float]:
-    """Return the joint that a joint follows in the end, with factor and offset; itself, 1, 0 if it follows none."""
-    factor, offset = 1.0, 0.0
-    while name in robot.mimics:
-        mimic = robot.mimics[name]
-        offset += factor * mimic.offset
-        factor *= mimic.multiplier
-        name = mimic.joint
-    return name, factor, offset
+    motion = joint_motion(model, j)
+    if motion.kind not in _KINDS:
+        raise RobotError(
+            f"no equations for a joint of kind '{model.joints[j].shortname().removeprefix('JointModel')}'",
+            element=f"joint '{model.names[j]}'",
+            remedy="Use revolute, continuous, prismatic, spherical, planar or free-flying joints",
+        )
+    kind = _KINDS[motion.kind]
+    return kind, np.array([0.0, 0.0, 1.0]) if kind is JointKind.PLANAR else motion.axis

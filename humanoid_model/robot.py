@@ -154,6 +154,16 @@ class Robot:
         """
         return int(self.model.joints[self._joint_id(joint)].idx_v)
 
+    def followed(self, joint: str) -> tuple[str, float, float]:
+        """Return the joint that a joint follows in the end, with factor and offset; itself, 1, 0 if it follows none."""
+        factor, offset = 1.0, 0.0
+        while joint in self.mimics:
+            mimic = self.mimics[joint]
+            offset += factor * mimic.offset
+            factor *= mimic.multiplier
+            joint = mimic.joint
+        return joint, factor, offset
+
     def _joint_id(self, joint: str) -> int:
         if joint not in self.parts.joint_ids:
             raise RobotError(

@@ -170,10 +170,5 @@ def _ball_frames(robot: Robot, name: str) -> tuple[NDArray[np.float64], NDArray[
 def _follow(q: NDArray[np.float64], robot: Robot) -> None:
     """Put joints that follow others where those say."""
     for name in robot.mimics:
-        factor, offset, followed = 1.0, 0.0, name
-        while followed in robot.mimics:
-            mimic = robot.mimics[followed]
-            offset += factor * mimic.offset
-            factor *= mimic.multiplier
-            followed = mimic.joint
+        followed, factor, offset = robot.followed(name)
         q[robot.index_q(name)] = factor * q[robot.index_q(followed)] + offset

@@ -378,3 +378,15 @@ def test_ball_joint_has_one_actuator_for_its_three_axes():
     where = slice(robot.index_v("r_hip"), robot.index_v("r_hip") + 3)
     assert robot.actuators["r_hip"].effort == robot.limits.effort[where].min()
     assert np.array_equal(robot.model.armature[where], np.full(3, robot.actuators["r_hip"].armature))
+
+
+def test_a_joint_follows_another_by_way_of_a_third() -> None:
+    urdf = LEG.replace(
+        "</robot>",
+        link("lid", "")
+        + joint("lid", "revolute", "cover", "lid", f'{LIMIT}<mimic joint="flap" multiplier="3"/>') + "</robot>",
+    )
+    robot = load_robot(urdf)
+    assert robot.followed("lid") == ("knee", -1.5, pytest.approx(0.3))
+    assert robot.followed("flap") == ("knee", -0.5, 0.1)
+    assert robot.followed("hip") == ("hip", 1.0, 0.0)
