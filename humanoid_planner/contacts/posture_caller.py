@@ -165,7 +165,7 @@ class PostureCaller:
             stance: whose contacts have their places.
             more: tasks beside.
         """
-        return out_of_reach(self.kinematics.tree, [self.placed(contact) for contact in stance.contacts], more)
+        return out_of_reach(self.kinematics.variables, [self.placed(contact) for contact in stance.contacts], more)
 
     def balances(self, stance: Stance) -> bool:
         """Return whether the bearing contacts can carry the robot with its centre of mass anywhere near them at all."""

@@ -12,16 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
-from humanoid_planner.kinematics.forward_kinematics import (
-    centre_of_mass,
-    centre_of_mass_jacobian,
-    direction_jacobian,
-    place_all,
-    place_chain,
-    point_jacobian,
-)
-from humanoid_planner.kinematics.kinematic_tree import KinematicTree
-from humanoid_planner.kinematics.tree_table import PRISMATIC, Placements
+from humanoid_model.tree.forward_kinematics import place_all, place_chain
+from humanoid_model.tree.jacobians import body_jacobian, centre_of_mass, centre_of_mass_jacobian
+from humanoid_model.tree.joint_kind import PRISMATIC
+from humanoid_model.tree.kinematic_tree import Placements
+from humanoid_planner.kinematics.robot_variables import RobotVariables
+
+_ORIGIN = np.zeros(3)
 
 
 class RobotKinematics:
@@ -33,22 +30,23 @@ class RobotKinematics:
 
     Attributes:
         robot: whose kinematics it is.
-        tree: its joints.
+        variables: their names and limits.
+        tree: joints of one variable each.
         x: (nx,) variables of the last :meth:`set`.
         rotations: (nb, 3, 3) orientations of the bodies in the world, after :meth:`place_bodies`; body 0 is the world.
         origins: (nb, 3) origins of the bodies [m], likewise.
-        axes: (nb, 3) joint axes in the world, likewise.
-        placements: the three together, for kernels.
+        placements: both, and the motion that each coordinate makes, for kernels.
         placements_computed: how many body placements have been computed since the start, to see what laziness saves.
     """
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
-        self.tree = tree = KinematicTree.from_robot(robot)
-        count, size = tree.body_count, tree.size
+        self.variables = RobotVariables.from_robot(robot)
+        self.tree = self.variables.tree
+        count, size = self.variables.body_count, self.variables.size
         self.x = np.zeros(size)
-        self.placements = Placements(np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 3)), np.zeros((count, 3)))
-        self.rotations, self.origins, self.axes = self.placements
+        self.placements = Placements.of_size(count, count - 1)
+        self.rotations, self.origins, _ = self.placements
         self.placements_computed = 0
         self._placed = np.zeros(count, dtype=bool)
         self._all_placed = False
@@ -62,32 +60,32 @@ class RobotKinematics:
     @property
     def size(self) -> int:
         """Number of variables nx."""
-        return self.tree.size
+        return self.variables.size
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the variables: joints, and ``joint/x`` ... ``joint/roll`` of floating and planar joints."""
-        return self.tree.names
+        return self.variables.names
 
     @property
     def lower(self) -> NDArray[np.float64]:
         """(nx,) lowest values of the variables [rad] or [m]."""
-        return self.tree.lower
+        return self.variables.lower
 
     @property
     def upper(self) -> NDArray[np.float64]:
         """(nx,) highest values."""
-        return self.tree.upper
+        return self.variables.upper
 
     @property
     def effort(self) -> NDArray[np.float64]:
         """(nx,) largest efforts [N m] or [N]."""
-        return self.tree.effort
+        return self.variables.effort
 
     @property
     def total_mass(self) -> float:
         """Mass of what moves [kg]."""
-        return self.tree.total_mass
+        return self.variables.total_mass
 
     def body_of(self, link: str) -> tuple[int, pin.SE3]:
         """Return the body that carries a link, and the link's placement in it.
@@ -95,8 +93,14 @@ class RobotKinematics:
         Raises:
             InputError: the robot has no such link.
         """
-        check_known(link, self.tree.bodies_of_links, f"robot '{self.robot.name}'", "link")
-        return self.tree.bodies_of_links[link]
+        check_known(link, self.variables.bodies_of_links, f"robot '{self.robot.name}'", "link")
+        return self.variables.bodies_of_links[link]
+
+    def _jacobian(self, link: str, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(6, nx) derivative of a link's point that is at ``point`` in the world, and of its orientation."""
+        J = np.zeros((6, self.size))
+        body_jacobian(self.tree, self.body_of(link)[0], point, self.placements, J)
+        return J
 
     # Configurations --------------------------------------------------------------------------------------------
 
@@ -106,12 +110,12 @@ class RobotKinematics:
         Args:
             q: (nq,) configuration in Pinocchio's order.
         """
-        if self.tree.base is not None:
+        if self.variables.base is not None:
             placement = self.robot.placement_base(np.asarray(q, dtype=float))
             joint = self.robot.base_joint
             assert joint is not None
             local = self.robot.model.jointPlacements[joint].inverse() * placement
-            self.tree.joints["rotation"][self.tree.base[1] - 2] = local.rotation
+            self.tree.joints["rotation"][self.variables.base[1] - 2] = local.rotation
         self._forget()
 
     def coordinates(self, q: ArrayLike) -> NDArray[np.float64]:
@@ -121,7 +125,7 @@ class RobotKinematics:
             InputError: wrong length, or a value that isn't finite.
         """
         q = np.asarray(q, dtype=float)
-        model, tree = self.robot.model, self.tree
+        model, variables, joints = self.robot.model, self.variables, self.tree.joints
         if q.shape != (model.nq,):
             raise InputError(
                 f"has shape {q.shape}",
@@ -131,37 +135,37 @@ class RobotKinematics:
         if not np.isfinite(q).all():
             index = int(np.flatnonzero(~np.isfinite(q))[0])
             raise InputError(f"entry {index} is {q[index]}", element="configuration q", remedy="Give finite numbers")
-        values = np.zeros(tree.body_count)
+        values = np.zeros(variables.body_count)
         body = 1
         for joint_id in range(1, model.njoints):
             joint = model.joints[joint_id]
             start = joint.idx_q
             if joint.nq == 1:
                 values[body] = q[start]
-            elif joint.nq == 4 and joint.nv == 3 and tree.joints["kind"][body] == PRISMATIC:  # planar
+            elif joint.nq == 4 and joint.nv == 3 and joints["kind"][body] == PRISMATIC:  # planar
                 values[body : body + 2] = q[start : start + 2]
                 values[body + 2] = math.atan2(q[start + 3], q[start + 2])
             elif joint.nv == 3:
                 R = _rotation_of_quaternion(q[start : start + 4])
-                values[body : body + 3] = _angles(R, tree.joints["axis"][body : body + 3])
+                values[body : body + 3] = _angles(R, joints["axis"][body : body + 3])
             else:
                 values[body : body + 3] = q[start : start + 3]
-                R = tree.joints["rotation"][body + 3].T @ _rotation_of_quaternion(q[start + 3 : start + 7])
-                values[body + 3 : body + 6] = _angles(R, tree.joints["axis"][body + 3 : body + 6])
+                R = joints["rotation"][body + 3].T @ _rotation_of_quaternion(q[start + 3 : start + 7])
+                values[body + 3 : body + 6] = _angles(R, joints["axis"][body + 3 : body + 6])
             body += joint.nv
-        x = np.zeros(tree.size)
-        columns = tree.joints["column"]
+        x = np.zeros(variables.size)
+        columns = joints["idx_q"]
         # In reverse, so that a variable has the value of its own joint and not of one that mimics it.
-        for body in range(tree.body_count - 1, 0, -1):
-            if tree.coordinate_names[body - 1] == tree.names[columns[body]]:
+        for body in range(variables.body_count - 1, 0, -1):
+            if variables.coordinate_names[body - 1] == variables.names[columns[body]]:
                 x[columns[body]] = values[body]
         return x
 
     def configuration(self, x: ArrayLike) -> NDArray[np.float64]:
         """(nq,) configuration in Pinocchio's order of variables (nx,)."""
         x = np.asarray(x, dtype=float)
-        model, tree = self.robot.model, self.tree
-        values = tree.joints["factor"] * x[tree.joints["column"]] + tree.joints["offset"]
+        model, joints = self.robot.model, self.tree.joints
+        values = joints["factor"] * x[joints["idx_q"]] + joints["offset"]
         q = np.array(pin.neutral(model))
         body = 1
         for joint_id in range(1, model.njoints):
@@ -169,14 +173,14 @@ class RobotKinematics:
             start = joint.idx_q
             if joint.nq == 1:
                 q[start] = values[body]
-            elif joint.nq == 4 and joint.nv == 3 and tree.joints["kind"][body] == PRISMATIC:
+            elif joint.nq == 4 and joint.nv == 3 and joints["kind"][body] == PRISMATIC:
                 q[start : start + 2] = values[body : body + 2]
                 q[start + 2 : start + 4] = math.cos(values[body + 2]), math.sin(values[body + 2])
             else:
                 first = body + joint.nv - 3
-                R = tree.joints["rotation"][first] if joint.nv == 6 else np.eye(3)
+                R = joints["rotation"][first] if joint.nv == 6 else np.eye(3)
                 for turning in range(first, first + 3):
-                    R = R @ pin.exp3(tree.joints["axis"][turning] * values[turning])
+                    R = R @ pin.exp3(joints["axis"][turning] * values[turning])
                 coefficients = np.array(pin.Quaternion(R).normalized().coeffs())
                 if joint.nv == 6:
                     q[start : start + 3] = values[body : body + 3]
@@ -204,15 +208,15 @@ class RobotKinematics:
     def place_bodies(self) -> None:
         """Compute the placements of all bodies, unless they are known (block mode)."""
         if not self._all_placed:
-            place_all(self.x, self.tree.table, self.placements)
-            self.placements_computed += self.tree.body_count - 1
+            place_all(self.tree, self.x, self.placements)
+            self.placements_computed += self.variables.body_count - 1
             self._placed[:] = True
             self._all_placed = True
 
     def place_body(self, body: int) -> None:
         """Compute the placements of a body and of those that carry it, unless they are known (on demand)."""
         if not self._placed[body]:
-            self.placements_computed += place_chain(body, self._placed, self.x, self.tree.table, self.placements)
+            self.placements_computed += place_chain(self.tree, body, self._placed, self.x, self.placements)
 
     def placement(self, link: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Orientation (3, 3) and origin (3,) [m] of a link in the world."""
@@ -230,10 +234,7 @@ class RobotKinematics:
 
     def point_jacobian(self, link: str, local: ArrayLike) -> NDArray[np.float64]:
         """(3, nx) derivative of :meth:`point` (3.23)."""
-        world = self.point(link, local)
-        J = np.zeros((3, self.size))
-        point_jacobian(self.body_of(link)[0], world, self.tree.table, self.placements, J)
-        return J
+        return self._jacobian(link, self.point(link, local))[:3]
 
     def direction(self, link: str, local: ArrayLike) -> NDArray[np.float64]:
         """(3,) direction in the world of one fixed to a link."""
@@ -244,9 +245,7 @@ class RobotKinematics:
     def direction_jacobian(self, link: str, local: ArrayLike) -> NDArray[np.float64]:
         """(3, nx) derivative of :meth:`direction` (3.26)."""
         world = self.direction(link, local)
-        J = np.zeros((3, self.size))
-        direction_jacobian(self.body_of(link)[0], world, self.tree.table, self.placements, J)
-        return J
+        return np.asarray(-pin.skew(world) @ self._jacobian(link, _ORIGIN)[3:])
 
     def pre_gradients(self, link: str) -> NDArray[np.float64]:
         """(4, 3, nx) derivatives (3.24), (3.25) of a link's three axes and of its origin."""
@@ -260,15 +259,15 @@ class RobotKinematics:
         """(3,) [m], world frame; valid until the next :meth:`set`."""
         if not self._com_known:
             self.place_bodies()
-            centre_of_mass(self.tree.table, self.placements, self._com)
+            centre_of_mass(self.tree, self.placements, self._moments, self._com)
             self._com_known = True
         return self._com
 
     def centre_of_mass_jacobian(self) -> NDArray[np.float64]:
         """(3, nx) derivative of the centre of mass; valid until the next :meth:`set`."""
         if not self._com_jacobian_known:
-            self.place_bodies()
-            centre_of_mass_jacobian(self.tree.table, self.placements, self._moments, self._com_jacobian)
+            self.centre_of_mass()  # leaves the moments
+            centre_of_mass_jacobian(self.tree, self.placements, self._moments, self._com_jacobian)
             self._com_jacobian_known = True
         return self._com_jacobian
 

@@ -80,7 +80,7 @@ class StancePostures:
 
     def __post_init__(self) -> None:
         self.kinematics = RobotKinematics(self.robot)
-        self.kinematics.tree.effort[:] *= self.effort
+        self.kinematics.variables.effort[:] *= self.effort
         gravity = np.asarray(self.scene.gravity, dtype=float)
         self._data = self.robot.model.createData()
         self._state = PostureState(self.kinematics, ForceModel(self.kinematics, (), (), gravity), 0)
@@ -168,8 +168,8 @@ class StancePostures:
             q: (nq,) posture.
             missed: by how much margins of distances may be missed [m].
         """
-        x, tree = self._move(q), self.kinematics.tree
-        beyond = np.maximum(tree.lower - x, x - tree.upper)
+        x, variables = self._move(q), self.kinematics.variables
+        beyond = np.maximum(variables.lower - x, x - variables.upper)
         joint = int(np.argmax(beyond))
         if beyond[joint] > _BEYOND:
             return f"{self.kinematics.names[joint]} is {beyond[joint]:.3g} beyond its limit"

@@ -151,7 +151,7 @@ def solve_problem(
 
     found, starts, impossible = search(x0, warm_start, end), 1, ""
     if found.violations:
-        impossible = out_of_reach(problem.kinematics.tree, problem.contacts, problem.user_tasks)
+        impossible = out_of_reach(problem.kinematics.variables, problem.contacts, problem.user_tasks)
         # What is left of the other half is the explanation's.
         until = began + 0.5 * (end - began)
         if not impossible and found.solution.code != ReturnCode.LINEAR_INFEASIBLE:
@@ -194,16 +194,16 @@ class _Found:
 def _random_starts(problem: PostureProblem, initial: ArrayLike, count: int) -> Iterator[NDArray[np.float64]]:
     """(nq,) postures with other joints, by turns about the first start and anywhere within the limits."""
     kinematics = problem.kinematics
-    tree, rng = kinematics.tree, np.random.default_rng(0)
+    variables, rng = kinematics.variables, np.random.default_rng(0)
     x0 = kinematics.coordinates(np.asarray(initial, dtype=float))
-    joints = np.ones(tree.size, dtype=bool)
-    if tree.base is not None:
-        joints[tree.joints["column"][tree.base[0] : tree.base[1] + 1]] = False
-    low, high = np.maximum(tree.lower, x0 - _WIDTH), np.minimum(tree.upper, x0 + _WIDTH)
+    joints = np.ones(variables.size, dtype=bool)
+    if variables.base is not None:
+        joints[variables.base_columns] = False
+    low, high = np.maximum(variables.lower, x0 - _WIDTH), np.minimum(variables.upper, x0 + _WIDTH)
     for index in range(count):
-        about, anywhere = x0 + _SPREAD * rng.standard_normal(tree.size), rng.uniform(low, np.maximum(low, high))
+        about, anywhere = x0 + _SPREAD * rng.standard_normal(variables.size), rng.uniform(low, np.maximum(low, high))
         x = np.where(joints, anywhere if index % 2 else about, x0)
-        yield kinematics.configuration(np.clip(x, tree.lower, tree.upper))
+        yield kinematics.configuration(np.clip(x, variables.lower, variables.upper))
 
 
 def _answer(
@@ -238,7 +238,7 @@ def _answer(
         forces=model.forces[:count].copy(),
         force_points=model.places[:count].copy(),
         force_contacts=tuple(point.placed.contact.location.name for point in model.points),
-        torques=np.where(problem.kinematics.tree.driven, model.efforts(), 0.0) if by_forces else np.zeros(0),
+        torques=np.where(problem.kinematics.variables.driven, model.efforts(), 0.0) if by_forces else np.zeros(0),
         torque_names=problem.kinematics.names if by_forces else (),
         criterion=program.criterion(x),
         violations=violations,

@@ -121,6 +121,6 @@ class CollisionTask(Task):
         normals = self.distances.slopes[:, None] * self.distances.normals
         points_a, points_b = self.distances.points_a, self.distances.points_b
         pair_distance_jacobian(
-            self._bodies, points_a, points_b, normals, kinematics.tree.table, kinematics.placements, J
+            self._bodies, points_a, points_b, normals, kinematics.tree, kinematics.placements, J
         )
         return J

@@ -25,7 +25,7 @@ class CompoundTask(Task):
         count = len(limits)
         super().__init__("compound joints", np.full(count, -np.inf), np.zeros(count))
         self._limits = tuple(limits)
-        names = list(kinematics.tree.coordinate_names)
+        names = list(kinematics.variables.coordinate_names)
         # Coordinates count from body 1; a joint that mimics another follows its variable.
         self._bodies = [np.array([names.index(joint) + 1 for joint in limit.joint.joints]) for limit in limits]
 
@@ -40,15 +40,14 @@ class CompoundTask(Task):
 
     def jacobian(self, state: PostureState) -> NDArray[np.float64]:
         """(m, state.size) derivatives."""
-        tree = state.kinematics.tree
+        joints = state.kinematics.tree.joints
         J = np.zeros((self.size, state.size))
         for row, limit in enumerate(self._limits):
             bodies = self._bodies[row]
-            gradient = limit.gradient(self._positions(state, row)) * tree.joints["factor"][bodies]
-            np.add.at(J[row], tree.joints["column"][bodies], gradient)
+            gradient = limit.gradient(self._positions(state, row)) * joints["factor"][bodies]
+            np.add.at(J[row], joints["idx_q"][bodies], gradient)
         return J
 
     def _positions(self, state: PostureState, row: int) -> NDArray[np.float64]:
-        tree = state.kinematics.tree
-        joints = tree.joints[self._bodies[row]]
-        return np.asarray(joints["factor"] * state.x[joints["column"]] + joints["offset"])
+        joints = state.kinematics.tree.joints[self._bodies[row]]
+        return np.asarray(joints["factor"] * state.x[joints["idx_q"]] + joints["offset"])

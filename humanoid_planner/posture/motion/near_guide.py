@@ -56,7 +56,7 @@ class NearGuide(Criterion):
         Raises:
             InputError: a robot without floating base, or values that can't be used.
         """
-        if kinematics.tree.base is None:
+        if kinematics.variables.base is None:
             raise InputError(
                 f"robot '{kinematics.robot.name}' has no floating base", element="guide", remedy="Give one that has"
             )
@@ -68,14 +68,12 @@ class NearGuide(Criterion):
 
     def bind(self, kinematics: RobotKinematics) -> None:
         """Express the guide in the variables of ``kinematics``."""
-        tree = kinematics.tree
-        assert tree.base is not None
-        base = tree.joints["column"][tree.base[0] : tree.base[1] + 1]
-        turning = np.zeros(tree.size, dtype=bool)
-        turning[tree.joints["column"][1:][tree.joints["kind"][1:] == 0]] = True
+        variables = kinematics.variables
+        turning = np.zeros(variables.size, dtype=bool)
+        turning[variables.tree.dof_column[~variables.tree.is_length()]] = True
         self._scale = np.where(turning, RADIAN, 1.0)
         points = np.array([kinematics.coordinates(q) for q in self._postures])
-        self.path = GuidePath(points * self._scale, base, self._deviation)
+        self.path = GuidePath(points * self._scale, variables.base_columns, self._deviation)
 
     def value(self, state: PostureState) -> float:
         """U_T [m^2]."""

@@ -243,11 +243,10 @@ class TrajectoryProgram(NonlinearProgram):
         return samples
 
     def _check(self, problem: PostureProblem, samples: list[_Sample]) -> None:
-        tree = problem.kinematics.tree
         if not samples:
             return
-        reference = samples[0].problem.kinematics.tree
-        if tree.names != reference.names or not np.allclose(tree.joints["rotation"], reference.joints["rotation"]):
+        one, other = problem.kinematics, samples[0].problem.kinematics
+        if one.names != other.names or not np.allclose(one.tree.joints["rotation"], other.tree.joints["rotation"]):
             raise InputError(
                 "two problems have different kinematic variables",
                 element="grids",

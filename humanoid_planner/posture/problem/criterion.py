@@ -111,17 +111,17 @@ class NearReference(Criterion):
 
 def near_middle(kinematics: RobotKinematics) -> NearReference:
     """K2 (4.11): reference half-way between the zero posture and the middle of the joint ranges."""
-    tree = kinematics.tree
-    bounded = np.isfinite(tree.lower) & np.isfinite(tree.upper) & tree.driven
-    x = np.zeros(tree.size)
-    x[bounded] = (tree.lower[bounded] + tree.upper[bounded]) / 4
+    variables = kinematics.variables
+    bounded = np.isfinite(variables.lower) & np.isfinite(variables.upper) & variables.driven
+    x = np.zeros(variables.size)
+    x[bounded] = (variables.lower[bounded] + variables.upper[bounded]) / 4
     return NearReference(kinematics, kinematics.configuration(x))
 
 
 def joint_weights(kinematics: RobotKinematics) -> NDArray[np.float64]:
     """(nx,) one for joints, zero for the floating base and for other joints that no motor holds."""
     weights = np.ones(kinematics.size)
-    weights[~kinematics.tree.driven] = 0.0
+    weights[~kinematics.variables.driven] = 0.0
     return weights
 
 
@@ -157,9 +157,9 @@ class LeastTorque(Criterion):
 
     def __init__(self, kinematics: RobotKinematics, weight: float) -> None:
         """Take the robot and its weight [N]."""
-        tree = kinematics.tree
-        self._rows = np.flatnonzero(tree.driven)
-        limits = tree.effort[self._rows]
+        variables = kinematics.variables
+        self._rows = np.flatnonzero(variables.driven)
+        limits = variables.effort[self._rows]
         self._units = np.where(np.isfinite(limits) & (limits > 0), limits, weight)
 
     def _jacobian(self, state: PostureState) -> NDArray[np.float64]:

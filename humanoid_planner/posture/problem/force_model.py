@@ -152,7 +152,7 @@ class ForceModel:
         self.friction = np.array([point.placed.friction for point in self.points])
         self.bilateral = np.array([point.placed.contact.bilateral for point in self.points], dtype=bool)
         size = kinematics.size
-        self._sums = np.zeros((kinematics.tree.body_count, 15))
+        self._sums = np.zeros((kinematics.variables.body_count, 15))
         self._efforts = np.zeros(size)
         self._efforts_jacobian = np.zeros((size, size))
         self._efforts_by_force = np.zeros((size, 3 * count))
@@ -207,7 +207,7 @@ class ForceModel:
     def wrench_jacobian(self, size: int) -> NDArray[np.float64]:
         """(6, size) derivative of :meth:`wrench`."""
         kinematics = self._kinematics
-        table, placements = kinematics.tree.table, kinematics.placements
+        table, placements = kinematics.tree, kinematics.placements
         D = np.zeros((6, size))
         J_com = kinematics.centre_of_mass_jacobian()
         external_wrench_jacobian(self._pull, J_com, self.centre, table, placements, self._entries, D)
@@ -216,14 +216,14 @@ class ForceModel:
     def efforts(self) -> NDArray[np.float64]:
         """(nx,) efforts [N m] or [N] that hold every variable still, those of a floating base included (3.64)."""
         kinematics = self._kinematics
-        table, placements = kinematics.tree.table, kinematics.placements
+        table, placements = kinematics.tree, kinematics.placements
         static_efforts(self.gravity, table, placements, self._entries, self._sums, self._efforts)
         return self._efforts
 
     def efforts_jacobian(self) -> NDArray[np.float64]:
         """(nx, nx) derivative of :meth:`efforts` by the configuration."""
         kinematics = self._kinematics
-        table, placements = kinematics.tree.table, kinematics.placements
+        table, placements = kinematics.tree, kinematics.placements
         static_efforts_jacobian(self.gravity, table, placements, self._entries, self._sums, self._efforts_jacobian)
         return self._efforts_jacobian
 
@@ -232,6 +232,6 @@ class ForceModel:
         kinematics = self._kinematics
         self._efforts_by_force[:] = 0.0
         static_efforts_by_force(
-            kinematics.tree.table, kinematics.placements, self._entries, self._efforts_by_force
+            kinematics.tree, kinematics.placements, self._entries, self._efforts_by_force
         )
         return self._efforts_by_force

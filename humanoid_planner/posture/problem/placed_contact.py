@@ -121,7 +121,7 @@ def _ground(surface: Surface, kinematics: RobotKinematics, scene: Scene | None, 
         for body in scene.bodies:
             if body.name == surface.body:
                 return 0, body.placement_world_body * surface.placement_body_surface
-    if link in kinematics.tree.bodies_of_links:
+    if link in kinematics.variables.bodies_of_links:
         ground, placement = kinematics.body_of(link)
         return ground, placement * surface.placement_body_surface
     if scene is None:

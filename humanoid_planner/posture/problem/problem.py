@@ -107,7 +107,7 @@ class PostureProblem:
         bearing = self.contacts if self.stability == "forces" else ()
         _check_points(self.stability, self.contacts)
         self.force_model = ForceModel(self.kinematics, bearing, wanted.loads, self.gravity)
-        driven = int(self.kinematics.tree.driven.sum()) if wanted.torque_variables else 0
+        driven = int(self.kinematics.variables.driven.sum()) if wanted.torque_variables else 0
         extras = np.asarray(wanted.extra_lower, dtype=float), np.asarray(wanted.extra_upper, dtype=float)
         self.state = PostureState(self.kinematics, self.force_model, driven + len(extras[0]))
         self.collisions: CollisionTask | None = None
@@ -180,9 +180,9 @@ class PostureProblem:
 
     def _near_contacts(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """(nx,) variables, a floating base that is far away moved to where the stance's contacts fit best."""
-        tree, kinematics = self.kinematics.tree, self.kinematics
+        variables, kinematics = self.kinematics.variables, self.kinematics
         fixed = [placed for placed in self.contacts if placed.fixed_in_world]
-        if tree.base is None or not fixed:
+        if variables.base is None or not fixed:
             return x
         kinematics.set(x)
         here, there = [], []
@@ -210,12 +210,12 @@ class PostureProblem:
         return self.kinematics.configuration(x[: self.state.first_force])
 
     def _set_reference(self, q: NDArray[np.float64]) -> None:
-        tree = self.kinematics.tree
-        if tree.base is None:
+        variables = self.kinematics.variables
+        if variables.base is None:
             return
-        tree.joints["rotation"][tree.base[1] - 2] = np.eye(3)
+        variables.tree.joints["rotation"][variables.base[1] - 2] = np.eye(3)
         x = self.kinematics.coordinates(q)  # raises for a posture that can't be used
-        if abs(x[tree.joints["column"][tree.base[1] - 1]]) > _STEEP:
+        if abs(x[variables.tree.joints["idx_q"][variables.base[1] - 1]]) > _STEEP:
             self.kinematics.set_reference(q)
 
     def _check_links(self, stance: Stance) -> None:
@@ -235,7 +235,8 @@ class PostureProblem:
         needed = wanted.torque_limits or wanted.torque_variables or bool(loads) or _needs_forces(wanted.criterion)
         needed = needed or wanted.centre_margin > 0.0
         if stability == "auto":
-            if not any(placed.contact.kind.bears for placed in self.contacts) and self.kinematics.tree.base is None:
+            fixed = self.kinematics.variables.base is None
+            if fixed and not any(placed.contact.kind.bears for placed in self.contacts):
                 return "forces" if needed else "none"
             return "forces" if needed else choose_stability(self.contacts, loads, self.gravity)
         if needed and stability != "forces":
@@ -258,7 +259,7 @@ class PostureProblem:
             return [polytope_task(bearing, self.kinematics.total_mass, loads, margin)]
         model = self.force_model
         tasks: list[Task] = []
-        if self.kinematics.tree.base is not None:
+        if self.kinematics.variables.base is not None:
             tasks.append(ForceBalance(model))
             if wanted.centre_margin > 0.0 and model.points:
                 tasks.append(region_task(model, self.kinematics.total_mass, loads, wanted.centre_margin))
@@ -273,16 +274,16 @@ class PostureProblem:
         return tasks
 
     def _bounds(self, joint_margin: float, stability_margin: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        tree = self.kinematics.tree
-        margin = np.where(tree.driven, joint_margin, 0.0)
-        lower, upper = tree.lower + margin, tree.upper - margin
+        variables = self.kinematics.variables
+        margin = np.where(variables.driven, joint_margin, 0.0)
+        lower, upper = variables.lower + margin, variables.upper - margin
         crossing = np.flatnonzero(lower > upper)
         if len(crossing):
-            name = tree.names[crossing[0]]
+            name = variables.names[crossing[0]]
             raise InputError(
                 f"{joint_margin:g} leaves nothing of the range of joint '{name}'",
                 element="joint_margin",
-                remedy=f"Give at most {float((tree.upper - tree.lower)[crossing[0]]) / 2:.4g}",
+                remedy=f"Give at most {float((variables.upper - variables.lower)[crossing[0]]) / 2:.4g}",
             )
         model = self.force_model
         force_lower = np.full((len(model.points), 3), -math.inf)

@@ -12,7 +12,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.kinematics.kinematic_tree import PRISMATIC, KinematicTree
+from humanoid_model.tree.joint_kind import PRISMATIC
+from humanoid_planner.kinematics.robot_variables import RobotVariables
 from humanoid_planner.posture.problem.placed_contact import PlacedContact
 from humanoid_planner.posture.tasks.geometric_rows import COM_DISTANCE, DISTANCE, POINT
 from humanoid_planner.posture.tasks.geometric_task import GeometricTask
@@ -23,7 +24,7 @@ _TOLERANCE = 1e-4
 #: Stands for the centre of mass where a body's number does for the body.
 _CENTRE = -1
 #: What was found of pairs of points: the same few contact locations and tasks are asked for again and again.
-_LONGEST: WeakKeyDictionary[KinematicTree, dict[tuple[int, bytes, int, bytes], float]] = WeakKeyDictionary()
+_LONGEST: WeakKeyDictionary[RobotVariables, dict[tuple[int, bytes, int, bytes], float]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,14 @@ class _Anchor:
     slack: float
 
 
-def out_of_reach(tree: KinematicTree, contacts: Iterable[PlacedContact], tasks: Iterable[Task]) -> str:
+def out_of_reach(variables: RobotVariables, contacts: Iterable[PlacedContact], tasks: Iterable[Task]) -> str:
     """Why no posture holds two of the contacts and point tasks at a time; empty where their distances don't say so.
 
     Along the chain of joints between two points the offsets add up to the longest distance that any joint angles give.
     This is a bound, which limits of joints can make much shorter: what is within it needn't be reachable.
 
     Args:
-        tree: of the robot.
+        variables: of the robot.
         contacts: to hold.
         tasks: to fulfil; those that hold a point or the centre of mass at a place count.
     """
@@ -60,14 +61,14 @@ def out_of_reach(tree: KinematicTree, contacts: Iterable[PlacedContact], tasks: 
         if placed.fixed_in_world
     ]
     anchors += [anchor for task in tasks if isinstance(task, GeometricTask) for anchor in _held_points(task)]
-    if tree.base is None:
+    if variables.base is None:
         anchors.append(_Anchor("the robot's base", 0, np.zeros(3), np.zeros(3), 0.0))
     for one, other in itertools.combinations(anchors, 2):
         apart = float(np.linalg.norm(one.place - other.place)) - one.slack - other.slack
-        known = _LONGEST.setdefault(tree, {})
+        known = _LONGEST.setdefault(variables, {})
         pair = one.body, one.point.tobytes(), other.body, other.point.tobytes()
         if pair not in known:
-            known[pair] = _longest(tree, one, other)
+            known[pair] = _longest(variables, one, other)
         most = known[pair]
         if apart > most + _TOLERANCE:
             return (
@@ -93,19 +94,20 @@ def _held_points(task: GeometricTask) -> list[_Anchor]:
     return anchors
 
 
-def _longest(tree: KinematicTree, one: _Anchor, other: _Anchor) -> float:
+def _longest(variables: RobotVariables, one: _Anchor, other: _Anchor) -> float:
     """Return the bound of the distance of two points of the robot [m]; the centre of mass is a mean of points."""
     if _CENTRE in (one.body, other.body):
         point = other if one.body == _CENTRE else one
         if point.body == _CENTRE:
             return 0.0
-        joints = tree.joints
+        joints = variables.tree.joints
         bounds = [
-            joints["mass"][body] * _longest(tree, point, _Anchor("", body, joints["com"][body], point.place, 0.0))
-            for body in np.flatnonzero(joints["mass"])
+            joint["mass"] * _longest(variables, point, _Anchor("", body, joint["lever"], point.place, 0.0))
+            for body, joint in enumerate(joints)
+            if joint["mass"] > 0.0
         ]
-        return float(sum(bounds)) / tree.total_mass
-    chains = [_chain(tree, anchor.body) for anchor in (one, other)]
+        return float(sum(bounds)) / variables.total_mass
+    chains = [_chain(variables, anchor.body) for anchor in (one, other)]
     common = 0
     while common < min(map(len, chains)) and chains[0][common] == chains[1][common]:
         common += 1
@@ -114,22 +116,22 @@ def _longest(tree: KinematicTree, one: _Anchor, other: _Anchor) -> float:
         # From the point towards the body that both chains have in common; the last offset is fixed in that body.
         end = anchor.point
         for body in reversed(chain[common:]):
-            total += float(np.linalg.norm(end)) + _travel(tree, body)
-            end = tree.joints["translation"][body]
+            total += float(np.linalg.norm(end)) + _travel(variables, body)
+            end = variables.tree.joints["translation"][body]
         ends.append(end)
     return total + float(np.linalg.norm(ends[0] - ends[1]))
 
 
-def _chain(tree: KinematicTree, body: int) -> list[int]:
+def _chain(variables: RobotVariables, body: int) -> list[int]:
     """Bodies from the root to one; none for the world."""
-    return [int(b) for b in tree.chain(body)]
+    return [k + 1 for k in variables.tree.chain(body)]
 
 
-def _travel(tree: KinematicTree, body: int) -> float:
+def _travel(variables: RobotVariables, body: int) -> float:
     """Return how far a body's joint moves it at most [m]; inf for those of a floating base."""
-    joint = tree.joints[body]
+    joint = variables.tree.joints[body]
     if joint["kind"] != PRISMATIC:
         return 0.0
-    column = joint["column"]
-    ends = joint["factor"] * np.array([tree.lower[column], tree.upper[column]]) + joint["offset"]
+    column = joint["idx_q"]
+    ends = joint["factor"] * np.array([variables.lower[column], variables.upper[column]]) + joint["offset"]
     return float(np.abs(ends).max())

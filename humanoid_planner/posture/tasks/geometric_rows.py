@@ -33,8 +33,8 @@ import numpy as np
 from numba import njit
 
 from humanoid_model.arrays import Records
+from humanoid_model.tree.kinematic_tree import KinematicTree, Placements
 from humanoid_planner.distance.frame_change import Vector
-from humanoid_planner.kinematics.tree_table import REVOLUTE, Placements, TreeTable
 
 POINT, DOT, COM, DISTANCE, ANGLE, AIM, TURN, JOINT, COM_DISTANCE, ROTATION, ALIGN = range(11)
 _TINY = 1e-12
@@ -178,29 +178,24 @@ def row_values(rows: Records, x: np.ndarray, placed: Placements, G: np.ndarray, 
 
 @njit(cache=True)
 def add_twist_row(
-    body: int, point: Vector, g: Vector, h: Vector, tree: TreeTable, placed: Placements, row: np.ndarray
+    body: int, point: Vector, g: Vector, h: Vector, tree: KinematicTree, placed: Placements, row: np.ndarray
 ) -> None:
     """Add g . (velocity of the body's point) + h . (its angular velocity), as a row over the rates."""
     px, py, pz = point
     gx, gy, gz = g
     hx, hy, hz = h
-    p, a = placed.origins, placed.axes
-    joints = tree.joints
-    for i in range(joints[body].chain_begin, joints[body].chain_end):
-        k = tree.chains[i]
-        ax, ay, az = a[k, 0], a[k, 1], a[k, 2]
-        if joints[k].kind == REVOLUTE:
-            # g . (a x r) = a . (r x g)
-            rx, ry, rz = px - p[k, 0], py - p[k, 1], pz - p[k, 2]
-            value = ax * (ry * gz - rz * gy + hx) + ay * (rz * gx - rx * gz + hy) + az * (rx * gy - ry * gx + hz)
-        else:
-            value = ax * gx + ay * gy + az * gz
-        row[joints[k].column] += joints[k].factor * value
+    # g . (l + a x p) = g . l + a . (p x g)
+    hx, hy, hz = hx + py * gz - pz * gy, hy + pz * gx - px * gz, hz + px * gy - py * gx
+    k = tree.joints[body].last_dof
+    while k >= 0:
+        s = placed.S[k]
+        row[tree.dof_column[k]] += gx * s[0] + gy * s[1] + gz * s[2] + hx * s[3] + hy * s[4] + hz * s[5]
+        k = tree.dof_parent[k]
 
 
 @njit(cache=True)
 def row_jacobian(
-    rows: Records, tree: TreeTable, placed: Placements, G: np.ndarray, J_com: np.ndarray, J: np.ndarray
+    rows: Records, tree: KinematicTree, placed: Placements, G: np.ndarray, J_com: np.ndarray, J: np.ndarray
 ) -> None:
     """Compute the jacobian of all rows, in the first columns of ``J``, which is zero before."""
     for i in range(len(rows)):
@@ -299,7 +294,7 @@ def add_row_curvature(
     rows: Records,
     multipliers: np.ndarray,
     values: np.ndarray,
-    tree: TreeTable,
+    tree: KinematicTree,
     placed: Placements,
     G: np.ndarray,
     J_com: np.ndarray,
@@ -377,7 +372,7 @@ def pair_distance_jacobian(
     points_a: np.ndarray,
     points_b: np.ndarray,
     normals: np.ndarray,
-    tree: TreeTable,
+    tree: KinematicTree,
     placed: Placements,
     J: np.ndarray,
 ) -> None:

@@ -139,7 +139,7 @@ class RowTable:
         kinematics = state.kinematics
         kinematics.place_bodies()
         G, J_com = kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian()
-        row_jacobian(self._rows, kinematics.tree.table, kinematics.placements, G, J_com, J)
+        row_jacobian(self._rows, kinematics.tree, kinematics.placements, G, J_com, J)
 
     def add_curvature(
         self, state: PostureState, multipliers: NDArray[np.float64], J: NDArray[np.float64], H: NDArray[np.float64]
@@ -154,5 +154,5 @@ class RowTable:
         """
         kinematics = state.kinematics
         G, J_com = kinematics.centre_of_mass(), kinematics.centre_of_mass_jacobian()
-        table, placements = kinematics.tree.table, kinematics.placements
+        table, placements = kinematics.tree, kinematics.placements
         add_row_curvature(self._rows, multipliers, self._values, table, placements, G, J_com, J, H)

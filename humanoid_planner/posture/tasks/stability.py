@@ -352,18 +352,16 @@ class TorqueLimits(Task):
     """
 
     def __init__(self, model: ForceModel, state: PostureState, limited: bool) -> None:
-        tree = state.kinematics.tree
-        base = set() if tree.base is None else set(tree.joints["column"][tree.base[0] : tree.base[1] + 1])
-        lower, upper = -tree.effort.copy(), tree.effort.copy()
-        sprung = tree.stiffness > 0
-        floating = ~tree.driven
+        variables = state.kinematics.variables
+        lower, upper = -variables.effort.copy(), variables.effort.copy()
+        sprung = variables.stiffness > 0
+        floating = ~variables.driven
         if not limited:
             lower[:], upper[:] = -np.inf, np.inf
         lower[sprung | floating] = upper[sprung | floating] = 0.0
-        kept = [
-            row for row in range(tree.size) if row not in base and (np.isfinite(lower[row]) or np.isfinite(upper[row]))
-        ]
-        self.rows = np.array(kept, dtype=np.int64)
+        limited_rows = np.isfinite(lower) | np.isfinite(upper)
+        limited_rows[variables.base_columns] = False
+        kept = self.rows = np.flatnonzero(limited_rows)
         scale = np.where(upper > lower, np.where(np.isfinite(upper), upper, 1.0), model.weight)[kept]
         super().__init__(
             "torque limits" if limited else "passive joints",
@@ -372,9 +370,9 @@ class TorqueLimits(Task):
             unit="N m",
             scale=np.maximum(scale, 1e-6),
         )
-        self._names = [tree.names[row] for row in kept]
-        self._stiffness = np.where(sprung, tree.stiffness, 0.0)[kept]
-        self._rests = tree.rests[kept]
+        self._names = [variables.names[row] for row in kept]
+        self._stiffness = np.where(sprung, variables.stiffness, 0.0)[kept]
+        self._rests = variables.rests[kept]
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -404,13 +402,13 @@ class TorqueVariables(Task):
     """
 
     def __init__(self, model: ForceModel, state: PostureState) -> None:
-        tree = state.kinematics.tree
-        self.rows = np.flatnonzero(tree.driven)
-        self.limits = tree.effort[self.rows]
+        variables = state.kinematics.variables
+        self.rows = np.flatnonzero(variables.driven)
+        self.limits = variables.effort[self.rows]
         # As a variable a torque is in units of its limit, so that all are of the size of one.
         self.units = np.where(np.isfinite(self.limits) & (self.limits > 0), self.limits, 1.0)
         super().__init__("statics", np.zeros(len(self.rows)), np.zeros(len(self.rows)), unit="N m", scale=self.units)
-        self._names = [tree.names[row] for row in self.rows]
+        self._names = [variables.names[row] for row in self.rows]
 
     @property
     def labels(self) -> tuple[str, ...]:

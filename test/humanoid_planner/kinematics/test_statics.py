@@ -20,7 +20,7 @@ def loaded(
     name: str, rng: np.random.Generator, in_link_frame: bool
 ) -> tuple[RobotKinematics, PostureState, list[Load]]:
     kinematics = RobotKinematics(robot_named(name))
-    links = [link for link, (body, _) in kinematics.tree.bodies_of_links.items() if body]
+    links = [link for link, (body, _) in kinematics.variables.bodies_of_links.items() if body]
     chosen = rng.choice(links, size=min(3, len(links)), replace=False)
     loads = [
         Load(str(link), 10 * rng.standard_normal(3), rng.standard_normal(3), 3 * rng.standard_normal(3), in_link_frame)
@@ -50,18 +50,16 @@ def test_efforts_balance_the_change_of_potential(name: str) -> None:
 
 def test_couples_load_a_joint_by_their_part_along_its_axis() -> None:
     kinematics = RobotKinematics(load_robot("tree4"))
-    link, (body, _) = list(kinematics.tree.bodies_of_links.items())[-1]
+    link, (body, _) = list(kinematics.variables.bodies_of_links.items())[-1]
     x = random_variables(kinematics, np.random.default_rng(0))
     couple = np.array([1.0, 2.0, 3.0])
     with_couple = PostureState(kinematics, ForceModel(kinematics, (), [Load(link, couple=couple)], np.zeros(3)))
     with_couple.set(x)
     kinematics.place_bodies()
     tree = kinematics.tree
-    chain = tree.chain(body)
     expected = np.zeros(kinematics.size)
-    for b in chain:
-        if tree.joints["kind"][b] == 0:
-            expected[tree.joints["column"][b]] = -kinematics.axes[b] @ couple
+    for k in tree.chain(body):
+        expected[tree.dof_column[k]] = -kinematics.placements.S[k, 3:] @ couple
     assert np.abs(expected).max() > 0.1
     np.testing.assert_allclose(with_couple.efforts, expected, atol=1e-12)
 

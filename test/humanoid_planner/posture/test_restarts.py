@@ -106,7 +106,7 @@ def test_places_of_true_postures_are_never_called_out_of_reach(name: str) -> Non
             )
         centre = pin.centerOfMass(robot.model, data, data_q)
         tasks.append(link_tasks.centre_of_mass_at(centre, 1e-9))
-        assert out_of_reach(kinematics.tree, (), tasks) == ""
+        assert out_of_reach(kinematics.variables, (), tasks) == ""
 
 
 def test_a_stretched_arm_reaches_just_as_far_as_the_bound() -> None:
@@ -119,7 +119,7 @@ def test_a_stretched_arm_reaches_just_as_far_as_the_bound() -> None:
     point = data.oMf[fore_frame].actInv(elbow + 0.2 * ahead)
     for distance, proved in ((0.4999, False), (0.501, True)):
         reach = link_tasks.point_at(KINEMATICS, "RARM_LINK3", point, [0.0, 0.0, 0.3 - distance])
-        assert bool(out_of_reach(KINEMATICS.tree, (), [hold, reach])) is proved
+        assert bool(out_of_reach(KINEMATICS.variables, (), [hold, reach])) is proved
 
 
 def test_a_centre_of_mass_that_a_stretched_leg_would_not_carry_is_proved_to_be_out_of_reach() -> None:
@@ -132,7 +132,7 @@ def test_a_centre_of_mass_that_a_stretched_leg_would_not_carry_is_proved_to_be_o
     longest = sum(float(np.linalg.norm(place.translation)) for place in HRP2.model.jointPlacements) + 0.5
     for above, proved in ((height, False), (longest, True)):
         goal = link_tasks.centre_of_mass_at([0, 0, above], 1e-3)
-        assert bool(out_of_reach(KINEMATICS.tree, (), [hold, goal])) is proved
+        assert bool(out_of_reach(KINEMATICS.variables, (), [hold, goal])) is proved
 
 
 @pytest.mark.parametrize("solver", ["sqp", "feasible_sqp"])

@@ -376,9 +376,9 @@ def test_passive_joints_give_the_effort_of_their_springs() -> None:
     problem.state.set(x)
     before = passive.value(problem.state).copy()
     efforts = problem.state.efforts[passive.rows].copy()
-    tree = problem.kinematics.tree
+    variables = problem.kinematics.variables
     np.testing.assert_allclose(
-        before, efforts + tree.stiffness[passive.rows] * (x[passive.rows] - tree.rests[passive.rows])
+        before, efforts + variables.stiffness[passive.rows] * (x[passive.rows] - variables.rests[passive.rows])
     )
 
 

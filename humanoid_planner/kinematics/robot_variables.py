@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot as a tree of joints with one degree of freedom each, in flat arrays that compiled kernels read."""
+"""What a search for postures may choose of a robot: one real number for each freedom, with limits and efforts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_model.arrays import Records
 from humanoid_model.errors import RobotError
 from humanoid_model.robot import Robot
-from humanoid_planner.kinematics.tree_table import JOINT, PRISMATIC, REVOLUTE, TreeTable
+from humanoid_model.tree.joint_kind import PRISMATIC, REVOLUTE
+from humanoid_model.tree.kinematic_tree import JOINT, KinematicTree
 
 _EYE = np.eye(3)
 #: Base and ball joint angles about z, y, x keep off the middle angle's singularity at a right angle by this much [rad].
@@ -22,17 +23,17 @@ _SINGULARITY_MARGIN = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class KinematicTree:
-    """Topology and geometry, index 0 being the world, body b the one that coordinate b - 1 moves.
+class RobotVariables:
+    """Variables, and the robot as a tree of joints that move by one each; body b is moved by coordinate b - 1.
 
     A free-flyer is three prismatic joints followed by rotations about z, y and x (specification 001 (A.5):
     R = Rz Ry Rx), a planar joint two prismatic ones and a rotation, a ball joint its three revolute members. Bodies
     between them have no mass. Variables are the coordinates that move by themselves: a joint that mimics another has
-    none of its own.
+    none of its own, its ``idx_q`` is the other's.
 
     Attributes:
         coordinate_names: of the coordinates, (nb - 1).
-        table: joints and chains, for kernels.
+        tree: of revolute and prismatic joints; its configuration and the columns of its Jacobians are the variables.
         names: of the variables, (nx).
         lower: (nx,) lowest values [rad] or [m].
         upper: (nx,) highest values.
@@ -46,7 +47,7 @@ class KinematicTree:
     """
 
     coordinate_names: tuple[str, ...]
-    table: TreeTable
+    tree: KinematicTree
     names: tuple[str, ...]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
@@ -61,31 +62,27 @@ class KinematicTree:
     @property
     def body_count(self) -> int:
         """Number of bodies, the world included."""
-        return len(self.table.joints)
-
-    @property
-    def joints(self) -> Records:
-        """(nb,) records of :data:`~humanoid_planner.kinematics.tree_table.JOINT`."""
-        return self.table.joints
-
-    def chain(self, body: int) -> NDArray[np.int64]:
-        """Bodies from the one at the root to a body itself."""
-        joint = self.table.joints[body]
-        return self.table.chains[joint["chain_begin"] : joint["chain_end"]]
+        return len(self.tree.joints)
 
     @property
     def size(self) -> int:
         """Number of variables."""
         return len(self.names)
 
+    @property
+    def base_columns(self) -> NDArray[np.int64]:
+        """(6,) variables of the floating base, (0,) for a robot fixed to the world."""
+        first, last = self.base or (0, -1)
+        return np.asarray(self.tree.joints["idx_q"][first : last + 1])
+
     @classmethod
-    def from_robot(cls, robot: Robot) -> KinematicTree:
+    def from_robot(cls, robot: Robot) -> RobotVariables:
         """Read a robot.
 
         Raises:
             RobotError: joints mimic each other in a circle, or mimic a joint of more than one freedom.
         """
-        return _Builder(robot).tree()
+        return _Builder(robot).variables()
 
 
 @dataclass
@@ -94,10 +91,7 @@ class _Builder:
 
     robot: Robot
     names: list[str] = field(default_factory=lambda: ["world"])
-    kinds: list[int] = field(default_factory=lambda: [REVOLUTE])
-    parents: list[int] = field(default_factory=lambda: [0])
-    placements: list[pin.SE3] = field(default_factory=lambda: [pin.SE3.Identity()])
-    axes: list[NDArray[np.float64]] = field(default_factory=lambda: [np.zeros(3)])
+    rows: list[dict[str, Any]] = field(default_factory=lambda: [{"rotation": _EYE}])
     limits: list[tuple[float, float, float]] = field(default_factory=lambda: [(0.0, 0.0, 0.0)])
     floats: list[bool] = field(default_factory=lambda: [False])
 
@@ -112,10 +106,12 @@ class _Builder:
         floats: bool = False,
     ) -> int:
         self.names.append(name)
-        self.kinds.append(kind)
-        self.parents.append(parent)
-        self.placements.append(placement)
-        self.axes.append(np.asarray(axis, dtype=float))
+        self.rows.append(
+            {
+                "kind": kind, "parent": parent, "rotation": placement.rotation, "translation": placement.translation,
+                "axis": axis, "nv": 1, "idx_v": len(self.rows) - 1,
+            }
+        )  # fmt: skip
         self.limits.append(limits)
         self.floats.append(floats)
         return len(self.names) - 1
@@ -172,39 +168,34 @@ class _Builder:
             parent = self.add(f"{name}/{label}", REVOLUTE, parent, none, _EYE[axis], bounds, True)
         return parent
 
-    def tree(self) -> KinematicTree:
+    def variables(self) -> RobotVariables:
         robot, model = self.robot, self.robot.model
         joint_names = {joint_id: name for name, joint_id in robot.parts.joint_ids.items()}
         bodies = [0] * model.njoints
-        masses, coms = {}, {}
         for joint_id in range(1, model.njoints):
             body = self.add_joint(joint_names[joint_id], joint_id, bodies[model.parents[joint_id]])
             bodies[joint_id] = body
             inertia = model.inertias[joint_id]
-            masses[body], coms[body] = float(inertia.mass), np.array(inertia.lever)
-        count = len(self.names)
+            self.rows[body] |= {"mass": inertia.mass, "lever": inertia.lever, "inertia": inertia.inertia}
         base = None
         if robot.base_joint is not None:
             base = (bodies[robot.base_joint] - 5, bodies[robot.base_joint])
         columns, factors, offsets, names, bounds = self._variables()
-        chains = [self._chain(body) for body in range(count)]
         first = {column: index for index, column in reversed(list(enumerate(columns))) if index}
         own = [first[column] for column in range(len(names))]
         springs = {name: robot.springs[name] for name in robot.springs}
         stiffness = [springs[name].stiffness if name in springs else 0.0 for name in names]
         rests = [springs[name].rest if name in springs else 0.0 for name in names]
-        ends = np.cumsum([0, *map(len, chains)])
-        joints = np.zeros(count, dtype=JOINT)
-        joints["kind"], joints["parent"], joints["axis"] = self.kinds, self.parents, self.axes
-        joints["rotation"] = [placement.rotation for placement in self.placements]
-        joints["translation"] = [placement.translation for placement in self.placements]
-        joints["mass"] = [masses.get(body, 0.0) for body in range(count)]
-        joints["com"] = [coms.get(body, np.zeros(3)) for body in range(count)]
-        joints["column"], joints["factor"], joints["offset"] = columns, factors, offsets
-        joints["chain_begin"], joints["chain_end"] = ends[:-1], ends[1:]
-        return KinematicTree(
+        joints = np.zeros(len(self.rows), dtype=JOINT)
+        for row, values in zip(joints, self.rows, strict=True):
+            for name, value in values.items():
+                row[name] = value
+        joints["idx_q"], joints["factor"], joints["offset"] = columns, factors, offsets
+        return RobotVariables(
             coordinate_names=tuple(self.names[1:]),
-            table=TreeTable(joints, np.array([body for chain in chains for body in chain], dtype=np.int64)),
+            tree=KinematicTree.of_joints(
+                joints, np.array(columns[1:]), np.array(model.armature, float), np.array(model.gravity.linear)
+            ),
             names=tuple(names),
             lower=np.array([bound[0] for bound in bounds]),
             upper=np.array([bound[1] for bound in bounds]),
@@ -216,15 +207,8 @@ class _Builder:
             bodies_of_links={
                 link: (bodies[place.joint_id], place.placement_joint_link) for link, place in robot.parts.links.items()
             },
-            total_mass=sum(masses.values()),
+            total_mass=float(joints["mass"].sum()),
         )
-
-    def _chain(self, body: int) -> list[int]:
-        chain = []
-        while body:
-            chain.append(body)
-            body = self.parents[body]
-        return chain[::-1]
 
     def _variables(
         self,
@@ -238,19 +222,13 @@ class _Builder:
         for body, name in enumerate(self.names):
             if not body:
                 continue
-            factor, offset, leader, seen = 1.0, 0.0, name, {name}
-            while leader in mimics:
-                mimic = mimics[leader]
-                offset += factor * mimic.offset
-                factor *= mimic.multiplier
-                leader = mimic.joint
-                if leader in seen or (leader not in place and leader not in mimics):
-                    raise RobotError(
-                        f"mimics '{mimic.joint}', which has no single angle or position of its own",
-                        element=f"joint '{name}'",
-                        remedy="Let it mimic a revolute or prismatic joint that moves by itself",
-                    )
-                seen.add(leader)
+            leader, factor, offset = self.robot.followed(name)
+            if leader not in place:
+                raise RobotError(
+                    f"mimics '{leader}', which has no single angle or position of its own",
+                    element=f"joint '{name}'",
+                    remedy="Let it mimic a revolute or prismatic joint that moves by itself",
+                )
             column = place[leader]
             columns.append(column)
             factors.append(factor)
