@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.bounded_step import group_rows
 from humanoid_kinematics.solver.commands import CentreOfMassGoal, Command, JointGoal, ToolGoal, ToolMotion
-from humanoid_kinematics.solver.forward import body_jacobian
 from humanoid_kinematics.solver.pair_rows import PAIR, fill_pair, moving_columns
 from humanoid_kinematics.solver.tick import NOT_FINITE, Numbers, System, close, linearise, tick
-from humanoid_kinematics.solver.tree_table import is_length, room_for, tree_of
 from humanoid_model import InputError
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_numbers
 from humanoid_model.loop_closure import LoopClosure
+from humanoid_model.tree.jacobians import body_jacobian
+from humanoid_model.tree.kinematic_tree import KinematicTree, Placements
 
 _KEPT = 64
 """Sets of commands whose arrays are kept."""
@@ -121,10 +121,10 @@ class MechanismSolver:
         self.options = options if options is not None else SolverOptions()
         model = mechanism.model
         self.length = self.options.length or _characteristic_length(mechanism)
-        self._tree = tree_of(model)
-        self._placed = room_for(self._tree)
+        self._tree = KinematicTree.from_pinocchio(model)
+        self._placed = Placements.of_size(model.njoints, model.nv)
         self.base = pin.SE3.Identity()
-        self._is_length = is_length(self._tree)
+        self._is_length = self._tree.is_length()
         self._weights = np.ones(model.nv)
         self._scale, self._stretch = np.empty(model.nv), np.empty(model.nv)
         self._rescale()
@@ -333,8 +333,8 @@ class MechanismSolver:
     def tool_jacobian(self, name: str) -> Array:
         """(6, nv) Jacobian of a tool's or link's origin, translations first, in world axes."""
         body, _ = self.frame(name)
-        J = np.empty((6, len(self._scale)))
-        body_jacobian(body, self.placement(name).translation, self._tree, self._placed, J)
+        J = np.zeros((6, len(self._scale)))
+        body_jacobian(self._tree, body, self.placement(name).translation, self._placed, J)
         return J
 
     def scaled_loop_jacobian(self) -> Array:

@@ -20,10 +20,9 @@ import pinocchio as pin
 from numba import njit
 from numpy.typing import NDArray
 
-from humanoid_kinematics.solver.forward import point_velocity
-from humanoid_kinematics.solver.tree_table import Placed, Tree
 from humanoid_model.arrays import Array, Records
 from humanoid_model.loop_closure import ROWS
+from humanoid_model.tree.kinematic_tree import KinematicTree, Placements
 
 #: A pair: bodies and frames on them; which of x y z, rx ry rz are held; how many rotations, and the axis that is held
 #: alone or free alone; weights of its translations [1/m] and rotations; its rows, and where its velocities are.
@@ -61,7 +60,7 @@ def fill_pair(pair: Records, a: tuple[int, pin.SE3], b: tuple[int, pin.SE3], row
         pair["axis"] = int(np.argmin(held[3:]))
 
 
-def moving_columns(tree: Tree, pairs: Records) -> tuple[NDArray[np.int64], Array]:
+def moving_columns(tree: KinematicTree, pairs: Records) -> tuple[NDArray[np.int64], Array]:
     """Velocities that move one body of a pair against the other, pair after pair, and their signs (+1 moves b).
 
     Those that move both, before the bodies' common ancestor, drop out (eq. 3.26). Fills ``begin`` and ``end``.
@@ -69,7 +68,7 @@ def moving_columns(tree: Tree, pairs: Records) -> tuple[NDArray[np.int64], Array
     columns: list[int] = []
     signs: list[float] = []
     for pair in pairs:
-        a, b = ([int(k) for k in _chain(tree, int(pair[end]))] for end in ("body_a", "body_b"))
+        a, b = (tree.chain(int(pair[end])) for end in ("body_a", "body_b"))
         pair["begin"] = len(columns)
         for chain, other, sign in ((a, set(b), -1.0), (b, set(a), 1.0)):
             own = [k for k in chain if k not in other]
@@ -77,11 +76,6 @@ def moving_columns(tree: Tree, pairs: Records) -> tuple[NDArray[np.int64], Array
             signs += [sign] * len(own)
         pair["end"] = len(columns)
     return np.array(columns, np.int64), np.array(signs)
-
-
-def _chain(tree: Tree, body: int) -> NDArray[np.int64]:
-    joint = tree.joints[body]
-    return tree.chains[joint["chain_begin"] : joint["chain_end"]]
 
 
 @njit(cache=True, error_model="numpy")
@@ -169,7 +163,7 @@ def _rotation_gap(R: np.ndarray, count: int, axis: int, gap: np.ndarray, G: np.n
 
 @njit(cache=True, error_model="numpy")
 def pair_rows(
-    pairs: Records, columns: np.ndarray, signs: np.ndarray, placed: Placed, gap: np.ndarray, J: np.ndarray
+    pairs: Records, columns: np.ndarray, signs: np.ndarray, placed: Placements, gap: np.ndarray, J: np.ndarray
 ) -> None:
     """Weighted gaps (m,) of pairs and their derivative (m, nv)."""
     A, B, R, G = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -216,7 +210,10 @@ def pair_rows(
             row += 1
         for c in range(pair.begin, pair.end):
             k, sign = columns[c], signs[c]
-            point_velocity(k, b, placed, velocity)
+            s = placed.S[k]
+            velocity[0] = s[0] + s[4] * b[2] - s[5] * b[1]
+            velocity[1] = s[1] + s[5] * b[0] - s[3] * b[2]
+            velocity[2] = s[2] + s[3] * b[1] - s[4] * b[0]
             for r in range(pair.rows):
-                u = velocity if r < slides else placed.turning[k]
+                u = velocity if r < slides else s[3:]
                 J[pair.row + r, k] = sign * (world[r, 0] * u[0] + world[r, 1] * u[1] + world[r, 2] * u[2])

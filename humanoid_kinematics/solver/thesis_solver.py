@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.commands import ToolMotion
-from humanoid_kinematics.solver.tree_table import is_length, tree_of
 from humanoid_model import InputError
 from humanoid_model.arrays import Array
 from humanoid_model.loop_closure import ROWS
+from humanoid_model.tree.kinematic_tree import KinematicTree
 
 
 class ThesisSolver:
@@ -48,7 +48,7 @@ class ThesisSolver:
                     remedy="The thesis' loops hold a frame or a point; use MechanismSolver for others",
                 )  # fmt: skip
         # Rows and columns of lengths are in the unit of the file.
-        self._unit = np.where(is_length(tree_of(mechanism.model)), mechanism.length_unit, 1.0)
+        self._unit = np.where(KinematicTree.from_pinocchio(mechanism.model).is_length(), mechanism.length_unit, 1.0)
 
     def gaps(self) -> Array:
         """(rows,) motion that brings the first end of each loop onto the second, in world axes [file's unit, rad].

@@ -16,11 +16,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from humanoid_kinematics.solver.bounded_step import Groups, Linear, bounded_step
-from humanoid_kinematics.solver.forward import advance, centre_of_mass, place
 from humanoid_kinematics.solver.pair_rows import pair_rows
-from humanoid_kinematics.solver.tree_table import Placed, Tree
 from humanoid_model.arrays import Array, Records
 from humanoid_model.compiling import plain_arguments
+from humanoid_model.tree.forward_kinematics import place_all
+from humanoid_model.tree.integrate import integrate
+from humanoid_model.tree.jacobians import centre_of_mass, centre_of_mass_jacobian
+from humanoid_model.tree.kinematic_tree import KinematicTree, Placements
 
 #: How a tick ended: commands met; as near as loops, limits and locks allow; still on its way; no way on that keeps the
 #: loops closed; loops that didn't close to begin with; commands that aren't finite.
@@ -82,7 +84,7 @@ class System(NamedTuple):
         numbers: what the solver is told.
     """
 
-    tree: Tree
+    tree: KinematicTree
     pairs: Records
     columns: NDArray[np.int64]
     signs: Array
@@ -109,9 +111,9 @@ class System(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy")
-def linearise(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.ndarray) -> None:
+def linearise(system: System, q: np.ndarray, placed: Placements, gap: np.ndarray, J: np.ndarray) -> None:
     """Compute all gaps (rows,) at a configuration, and their derivative (rows, nv) by scaled velocities."""
-    place(q, system.tree, placed)
+    place_all(system.tree, q, placed)
     pair_rows(system.pairs, system.columns, system.signs, placed, gap, J)
     row, nv = system.closed - len(system.coupling_offset), len(system.scale)
     for c in range(len(system.coupling_offset)):
@@ -132,8 +134,9 @@ def linearise(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J:
         row += 1
     weight = system.centre[3]
     if weight > 0.0:
-        G = np.empty(3)
-        centre_of_mass(system.tree, placed, np.empty((len(system.tree.joints), 4)), G, J[row : row + 3])
+        G, moments = np.empty(3), np.empty((len(system.tree.joints), 4))
+        centre_of_mass(system.tree, placed, moments, G)
+        centre_of_mass_jacobian(system.tree, placed, moments, J[row : row + 3])
         for i in range(3):
             gap[row + i] = weight * (G[i] - system.centre[i])
             for k in range(nv):
@@ -170,7 +173,7 @@ def _within(system: System, q: np.ndarray) -> None:
 @plain_arguments
 @njit(cache=True, error_model="numpy")
 def close(
-    system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.ndarray, longest: float, iterations: int
+    system: System, q: np.ndarray, placed: Placements, gap: np.ndarray, J: np.ndarray, longest: float, iterations: int
 ) -> tuple[float, float, int]:
     """Close the loops from a configuration, in place; the largest gap left, the longest way moved, iterations.
 
@@ -203,7 +206,7 @@ def close(
         part = min(1.0, longest / length)
         for k in range(nv):
             step[k] = part * x[k] * system.scale[k]
-        advance(q, step, system.tree, trial)
+        integrate(system.tree, q, step, 1.0, trial)
         _within(system, trial)
         linearise(system, trial, placed, gap, J)
         new_largest, new_square = 0.0, 0.0
@@ -228,7 +231,7 @@ def close(
 
 
 @njit(cache=True, error_model="numpy")
-def tick(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.ndarray, state: np.ndarray) -> int:
+def tick(system: System, q: np.ndarray, placed: Placements, gap: np.ndarray, J: np.ndarray, state: np.ndarray) -> int:
     """Move towards the commands, in place; how it ended.
 
     Args:
@@ -299,7 +302,7 @@ def tick(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.n
             continue
         for k in range(nv):
             step[k] = part * x[k] * system.scale[k]
-        advance(q, step, system.tree, trial)
+        integrate(system.tree, q, step, 1.0, trial)
         _within(system, trial)
         state[1], moved, _ = close(system, trial, placed, gap, J, 0.5, _CLOSING_ITERATIONS)
         good = state[1] <= numbers.tolerance and moved <= 0.3 * part * length + 1e-9
@@ -343,7 +346,7 @@ def tick(system: System, q: np.ndarray, placed: Placed, gap: np.ndarray, J: np.n
     state[0] = damping
     gap[:] = kept_gap
     J[:] = kept_J
-    place(q, system.tree, placed)
+    place_all(system.tree, q, placed)
     state[1] = 0.0
     for i in range(m):
         state[1] = max(state[1], abs(gap[i]))

@@ -5,10 +5,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_kinematics.solver.forward import place
 from humanoid_kinematics.solver.pair_rows import PAIR, fill_pair, moving_columns, pair_rows
-from humanoid_kinematics.solver.tree_table import room_for, tree_of
 from humanoid_model.loop_closure import ROWS
+from humanoid_model.tree.forward_kinematics import place_all
+from humanoid_model.tree.kinematic_tree import KinematicTree, Placements
 
 ALL = {
     "point": ("x", "y", "z"),
@@ -39,8 +39,8 @@ class Tree:
             ends.append((parent, pin.SE3.Random()))
         model.lowerPositionLimit[:], model.upperPositionLimit[:] = -1.0, 1.0
         self.model, self.ends = model, ends
-        self.tree = tree_of(model)
-        self.placed = room_for(self.tree)
+        self.tree = KinematicTree.from_pinocchio(model)
+        self.placed = Placements.of_size(model.njoints, model.nv)
         self.pairs = np.zeros(1, PAIR)
         fill_pair(self.pairs[0], *ends, rows)
         self.pairs["weight"] = 2.0, 0.5
@@ -49,7 +49,7 @@ class Tree:
     def rows(self, q):
         m = int(self.pairs["rows"].sum())
         gap, J = np.empty(m), np.full((m, self.model.nv), np.nan)
-        place(q, self.tree, self.placed)
+        place_all(self.tree, q, self.placed)
         pair_rows(self.pairs, *self.columns, self.placed, gap, J)
         return gap, J
 
@@ -101,12 +101,12 @@ def test_a_revolute_closure_is_closed_at_any_angle_about_its_axis(free, angle):
 def test_opposite_axes_give_half_a_turn_and_finite_rows():
     model = pin.Model()
     model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
-    tree, pairs = tree_of(model), np.zeros(1, PAIR)
-    placed = room_for(tree)
+    tree, pairs = KinematicTree.from_pinocchio(model), np.zeros(1, PAIR)
+    placed = Placements.of_size(2, 3)
     fill_pair(pairs[0], (0, pin.SE3.Identity()), (1, pin.SE3.Identity()), ("rx", "ry"))
     pairs["weight"] = 1.0
     columns = moving_columns(tree, pairs)
-    place(np.array([1.0, 0.0, 0.0, 0.0]), tree, placed)
+    place_all(tree, np.array([1.0, 0.0, 0.0, 0.0]), placed)
     gap, J = np.empty(2), np.empty((2, 3))
     pair_rows(pairs, *columns, placed, gap, J)
     assert np.linalg.norm(gap) == pytest.approx(np.pi)
