@@ -20,15 +20,17 @@ import pinocchio as pin
 from tqdm import tqdm
 
 from humanoid_control.estimation import Estimate, Estimator, EstimatorSettings
-from humanoid_control.measurement import Measurement
+from humanoid_control.walking import WalkingPattern, generate_walk, plan_footsteps
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import HumanoidError
+from humanoid_model.measurement import Measurement
 from humanoid_model.scene import SceneBody, SceneRobot
 from humanoid_model.scene_file import load_scene
 from humanoid_model.sensor import Noise
 from humanoid_sim import Simulation
+from humanoid_sim.control.controller_in_loop import measure
+from humanoid_sim.playback import WholeBodyTracking
 from humanoid_sim.sensing import NoisySensors
-from humanoid_sim.walking import WalkingPattern, WholeBodyTracking, generate_walk, plan_footsteps
 
 LEANING = {"talos": ("leg_right_6_joint", "leg_left_6_joint")}
 """Joints that are put straight: with them the soles of a posture tilt by 0.1 degrees, too much for patterns."""
@@ -78,17 +80,6 @@ def draw_walk(robot: Robot, rng: np.random.Generator) -> WalkingPattern:
     raise SystemExit(f"{robot.name}: no walk that it can do was drawn")
 
 
-def measure(simulation: Simulation, sensors: NoisySensors, robot: str) -> Measurement:
-    """Return what the sensors of a robot read."""
-    own = simulation.robots[robot].robot
-    imu = sensors.imu(robot, "imu")
-    return Measurement(
-        simulation.time, sensors.joint_positions(robot), sensors.joint_velocities(robot), imu.angular_velocity,
-        imu.linear_acceleration,
-        {name: sensors.wrench(robot, name) for name, s in own.sensors.items() if s.type == "force_torque"},
-    )  # fmt: skip
-
-
 def record(
     robot: Robot, walk: WalkingPattern, seed: int, bodies: Sequence[SceneBody] = ()
 ) -> Iterator[tuple[Measurement, pin.SE3, np.ndarray]]:
@@ -103,7 +94,7 @@ def record(
     own = simulation.robots[robot.name]
     for _ in range(round(walk.duration / DT)):
         simulation.step()
-        yield measure(simulation, sensors, robot.name), own.placement_world_base, own.twist_base
+        yield measure(simulation, robot.name, sensors), own.placement_world_base, own.twist_base
 
 
 @dataclasses.dataclass

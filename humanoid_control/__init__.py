@@ -3,7 +3,3 @@
 
 Nothing here knows ROS or the simulator.
 """
-
-from humanoid_control.measurement import Measurement
-
-__all__ = ["Measurement"]

@@ -38,7 +38,7 @@ class ContactEstimate:
     @property
     def probability(self) -> float:
         """That it bears."""
-        return 1.0 / (1.0 + math.exp(-self.odds))
+        return 0.5 * (1.0 + math.tanh(0.5 * self.odds))
 
     @property
     def placement(self) -> pin.SE3:

@@ -21,11 +21,11 @@ from humanoid_control.estimation.invariant_filter import GRAVITY, InvariantFilte
 from humanoid_control.estimation.joint_readings import JointReadings
 from humanoid_control.estimation.settings import EstimatorSettings
 from humanoid_control.estimation.wrench_readings import WrenchReadings
-from humanoid_control.measurement import Measurement
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_known, check_number
 from humanoid_model.errors import InputError
+from humanoid_model.measurement import Measurement
 from humanoid_model.sensor import Sensor
 
 _LOST_JOINT = 0.1

@@ -75,6 +75,6 @@ class WrenchReadings:
         """Learn the offset of sensor k, on which nothing bears, from what it reads less weight and offset, (6,)."""
         doubt = self._doubts[k]
         doubt += self._walk * dt
-        gain = doubt / (doubt + self._noise * (_SWAY / dt))
+        gain = doubt * dt / (doubt * dt + self._noise * _SWAY)
         self.offsets[k] += np.repeat(gain, 3) * residual
         doubt *= 1.0 - gain

@@ -27,9 +27,9 @@ import pinocchio as pin
 
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
+from humanoid_model.inverse_dynamics_program import BodyLimits, WeightedTasks, WholeBodyProgram
 from humanoid_model.whole_body_trajectory import WholeBodySample, WholeBodyTrajectory
 from humanoid_sim.module import Module
-from humanoid_sim.playback.whole_body_program import BodyLimits, WeightedTasks, WholeBodyProgram
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation

@@ -14,10 +14,10 @@ import pytest
 from humanoid_model import load_robot
 from humanoid_model.contact import Contact, Surface
 from humanoid_model.errors import InputError
+from humanoid_model.inverse_dynamics_program import WholeBodyProgram
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 from humanoid_sim import Simulation
 from humanoid_sim.playback import TrackingGains, WholeBodyTracking
-from humanoid_sim.playback.whole_body_program import WholeBodyProgram
 
 BIP = load_robot("bip")
 STANDING = BIP.postures["standing"]

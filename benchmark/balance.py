@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much disturbance a walking robot takes, on noisy sensors alone: random cases, afresh each time.
+
+Each row draws robots' walks by chance (--seed repeats them): velocity, phase and direction of pushes, ground, delays,
+masses. The walker knows the robot of its file and what the sensors read, nothing else. A case is survived if the robot
+is upright at its end; --show tells those that fell with the seed to repeat them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+from estimation import POSTURES, noisy
+from rough_ground import bump, field, ramp
+from tqdm import tqdm
+
+from humanoid_control.stepping.walker import Walker
+from humanoid_model import Robot, load_robot, load_scene
+from humanoid_model.scene import Scene, SceneRobot
+from humanoid_sim import Simulation
+from humanoid_sim.control.controller_in_loop import ControllerInLoop
+from humanoid_sim.sensing import NoisySensors
+
+WEAKER = {"mass": 1.1, "offset": 0.02, "friction": 0.3, "delay": 0.01}
+"""Trunk that is heavier by a tenth, its centre of mass aside [m], slippery ground, late efforts [s]."""
+
+
+def heavier(robot: Robot, factor: float, offset: np.ndarray) -> Robot:
+    """Return a robot whose trunk has more mass, its centre of mass elsewhere, as its model doesn't say."""
+    model = robot.model.copy()
+    trunk = robot.base_joint
+    inertia = model.inertias[trunk]
+    extra = (factor - 1.0) * robot.total_mass
+    model.inertias[trunk] = pin.Inertia(inertia.mass + extra, inertia.lever + offset, inertia.inertia)
+    return dataclasses.replace(robot, model=model)
+
+
+def scene_of(text: str) -> Scene:
+    """Return the scene of a text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "scene.yaml"
+        path.write_text(text)
+        return load_scene(path)
+
+
+class Run:
+    """A robot on a walker, on a ground."""
+
+    def __init__(
+        self, name: str, seed: int, ground: Scene, *, plant: Robot | None = None, delay: float = 0.0
+    ) -> None:
+        self.name, rng = name, np.random.default_rng(seed)
+        robot = noisy(load_robot(name), rng)
+        placed = plant or robot
+        posture = POSTURES[name]
+        entry = SceneRobot(name, placed, posture, pin.SE3.Identity(), placed.postures[posture])
+        self.simulation = Simulation(dataclasses.replace(ground, robots=(entry,)))
+        sensors, self.walker = NoisySensors(seed), Walker(robot, posture)
+        self.simulation.add_module(sensors)
+        self.simulation.add_module(ControllerInLoop(name, self.walker, sensors=sensors, delay=delay))
+        self.own, self.mass = self.simulation.robots[name], robot.total_mass
+        self.height = float(self.own.placement_world_base.translation[2])
+        self.base = robot.description.root
+
+    def go(self, seconds: float, until: float = math.inf) -> bool:
+        """Run on; False when it falls. Ends earlier when the base is ``until`` metres ahead."""
+        for _ in range(round(seconds / self.simulation.dt)):
+            self.simulation.step()
+            base = self.own.placement_world_base
+            if base.rotation[2, 2] < 0.5 or base.translation[2] < 0.5 * self.height - 0.3:
+                return False
+            if base.translation[0] > until:
+                break
+        return True
+
+    def push(self, change: np.ndarray) -> None:
+        """Change its velocity (3,) [m/s] by a push of 0.1 s at the centre of mass."""
+        force = self.mass * change / 0.1
+        self.simulation.apply_wrench(f"{self.name}/{self.base}", force, point=self.own.centre_of_mass, duration=0.1)
+
+
+def pushed(name: str, seed: int, speed: float, change: float) -> bool:
+    """Walk, be pushed anywhere in a step from anywhere, walk on."""
+    rng = np.random.default_rng(seed)
+    run = Run(name, seed, load_scene("walk"))
+    run.go(0.4)
+    if speed:
+        run.walker.walk(speed)
+    if not run.go(float(rng.uniform(2.4, 3.4))):
+        return False
+    angle = rng.uniform(0.0, 2.0 * math.pi)
+    run.push(change * np.array([math.cos(angle), math.sin(angle), 0.0]))
+    return run.go(4.0)
+
+
+def disturbed(name: str, seed: int, what: str) -> bool:
+    """Walk 4 m with one thing that the walker doesn't know of, or all of them."""
+    rng = np.random.default_rng(seed)
+    ways = {"mass +10 %": {"mass"}, "centre of mass 2 cm off": {"offset"}, "friction 0.3": {"friction"},
+            "10 ms late": {"delay"}, "all four": set(WEAKER)}.get(what, set())  # fmt: skip
+    ground, start = load_scene("walk"), float(rng.uniform(0.5, 0.8))
+    if what.startswith("bar"):
+        ground = scene_of(bump(0.04, start, side=float(rng.integers(-1, 2))))
+    elif what.startswith("hole"):
+        ground = scene_of(bump(-0.04, start, side=float(rng.choice([-1, 1]))))
+    elif what.startswith("ramp"):
+        ground = scene_of(ramp(math.radians(8.0) * rng.choice([-1, 1]), start))
+    elif what.startswith("gravity"):
+        angle, tilt = rng.uniform(0.0, 2.0 * math.pi), math.radians(6.0)
+        g = 9.81 * np.array([math.sin(tilt) * math.cos(angle), math.sin(tilt) * math.sin(angle), -math.cos(tilt)])
+        ground = dataclasses.replace(ground, gravity=g)
+    if "friction" in ways:
+        ground = scene_of(bump(0.0005, 50.0, friction=WEAKER["friction"]))
+    plain, plant = load_robot(name), None
+    if ways & {"mass", "offset"}:
+        angle = rng.uniform(0.0, 2.0 * math.pi)
+        share = plain.total_mass / plain.model.inertias[plain.base_joint].mass
+        aside = WEAKER["offset"] * share * np.array([math.cos(angle), math.sin(angle), 0.0])
+        plant = heavier(
+            noisy(plain, np.random.default_rng(seed)), WEAKER["mass"] if "mass" in ways else 1.0,
+            aside if "offset" in ways else np.zeros(3),
+        )  # fmt: skip
+    run = Run(name, seed, ground, plant=plant, delay=WEAKER["delay"] if "delay" in ways else 0.0)
+    run.go(0.4)
+    run.walker.walk(float(rng.uniform(0.15, 0.3)))
+    return run.go(14.0, until=2.5)
+
+
+def across_field(name: str, seed: int, length: float) -> bool:
+    """Walk over a field of tiles by chance."""
+    run = Run(name, seed, scene_of(field(seed, length + 1.0)))
+    run.go(0.4)
+    run.walker.walk(0.25)
+    return run.go(2.0 + length / 0.2, until=length)
+
+
+def commanded(name: str, seed: int, seconds: float) -> bool:
+    """Follow velocities by chance, a new one every two seconds."""
+    rng = np.random.default_rng(seed)
+    run = Run(name, seed, load_scene("walk"))
+    for _ in range(round(seconds / 2.0)):
+        run.walker.walk(float(rng.uniform(-0.2, 0.4)), float(rng.uniform(-0.15, 0.15)), float(rng.uniform(-0.5, 0.5)))
+        if rng.random() < 0.15:
+            run.walker.walk(0.0)
+        if not run.go(2.0):
+            return False
+    return True
+
+
+def attempt(case: tuple) -> bool:
+    """One case, in a process of its own."""
+    kind, *rest = case
+    return bool({"push": pushed, "disturbed": disturbed, "field": across_field, "commands": commanded}[kind](*rest))
+
+
+def main() -> None:
+    """Draw the cases and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--robots", nargs="*", default=list(POSTURES), choices=list(POSTURES))
+    parser.add_argument("--cases", type=int, default=8, help="of each row")
+    parser.add_argument("--seed", type=int, help="of the first case; by the clock if not given")
+    parser.add_argument("--rows", nargs="*", default=["push", "disturbed", "field", "commands"])
+    parser.add_argument("--field", type=float, default=5.0, help="length of a field [m]")
+    parser.add_argument("--seconds", type=float, default=30.0, help="of velocities by chance")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--show", action="store_true", help="tell the cases that fell")
+    arguments = parser.parse_args()
+    seed = int(time.time()) if arguments.seed is None else arguments.seed
+    rows: dict[str, tuple] = {}
+    if "push" in arguments.rows:
+        for speed in (0.0, 0.2, 0.4):
+            for change in (0.3, 0.5, 0.7):
+                rows[f"pushed by {change} m/s at {speed} m/s"] = ("push", speed, change)
+    if "disturbed" in arguments.rows:
+        for what in (
+            "bar of 40 mm", "hole of 40 mm", "ramp of 8°", "gravity tilted by 6°", "mass +10 %",
+            "centre of mass 2 cm off", "friction 0.3", "10 ms late", "all four",
+        ):  # fmt: skip
+            rows[what] = ("disturbed", what)
+    if "field" in arguments.rows:
+        rows[f"field of ±2 cm, ±5°, {arguments.field:g} m"] = ("field", arguments.field)
+    if "commands" in arguments.rows:
+        rows[f"velocities by chance, {arguments.seconds:g} s"] = ("commands", arguments.seconds)
+    print(f"seeds {seed} to {seed + arguments.cases - 1}, survived of {arguments.cases}\n")
+    print(f"| | {' | '.join(arguments.robots)} |\n|---|{'---|' * len(arguments.robots)}")
+    with ProcessPoolExecutor(arguments.workers) as pool:
+        for label, (kind, *rest) in rows.items():
+            cases = [(kind, n, seed + k, *rest) for n in arguments.robots for k in range(arguments.cases)]
+            survived = [*tqdm(pool.map(attempt, cases), total=len(cases), desc=label, leave=False)]
+            counts = np.array(survived).reshape(len(arguments.robots), -1).sum(axis=1)
+            print(f"| {label} | {' | '.join(map(str, counts))} |", flush=True)
+            if arguments.show:
+                for case, good in zip(cases, survived, strict=True):
+                    if not good:
+                        print(f"fell: {case}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A controller that lets a robot stand, walk at a commanded velocity, and step when it is pushed."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_control.estimation import Estimate, Estimator
+from humanoid_control.stepping.step_adjustment import AdjustedStep, StepBounds, adjust_step, wanted_offset
+from humanoid_control.stepping.support_polygon import SupportPolygon
+from humanoid_control.stepping.swing_foot import SwingFoot
+from humanoid_control.stepping.walker_settings import WalkerSettings
+from humanoid_control.whole_body.whole_body_control import WholeBodyControl
+from humanoid_model import Robot
+from humanoid_model.arrays import Array
+from humanoid_model.command import Command
+from humanoid_model.errors import InputError
+from humanoid_model.measurement import Measurement
+
+GRAVITY = 9.81
+_SETTLED = 0.1
+"""A step's duration is changed no more when this is left of it [s]."""
+_FROZEN = 0.04
+"""Nor is its place [s]."""
+_SUNK = 0.006
+"""How far below the ground a foot aims, so that it isn't late [m]."""
+_LONGEST_TICK = 0.02
+"""Time between ticks beyond which the clock has jumped: swinging feet and course don't follow it [s]."""
+_SHIFTED = (0.015, 0.02)
+"""How near the DCM and the centre of mass come to where a walk begins [m]."""
+_BESIDE = 0.04
+"""How far a foot may be ahead of the other one when the robot stops [m]."""
+_INSIDE = 0.02
+"""How far inside the soles the DCM is then [m]."""
+
+
+class WalkMode(Enum):
+    """What a walker does."""
+
+    STANDING = "standing"
+    SHIFTING = "shifting"
+    STEPPING = "stepping"
+    FALLEN = "fallen"
+
+
+class Walker:
+    r"""Keeps a robot's balance by the divergent component of motion (DCM), walks, and steps where it must.
+
+    Standing, it shifts the centre of pressure within the soles. When the DCM leaves them, or a velocity is commanded,
+    it steps: :func:`.adjust_step` chooses place and time of the foot and the centre of pressure p in each tick, and
+    the whole body (:class:`.WholeBodyControl`) accelerates the centre of mass as the pendulum does,
+    :math:`\ddot c=\omega^2(c-p)`. What neither the sole nor the step can take up is left to the trunk. A foot that
+    meets the ground early bears at once, one that finds none goes on down; where soles stand is the ground.
+
+    It knows the robot by its measurements alone. ``copy.deepcopy`` takes a walker as it is, without its robot.
+
+    Attributes:
+        robot: that it moves.
+        settings: how.
+        mode: what it does.
+        stance: the sole that bears, or that bore last, in a step.
+        dcm: divergent component of motion in the world of the estimate, shape (2,) [m].
+        pressure: wanted centre of pressure (beyond the sole: centroidal moment pivot), shape (2,) [m].
+        estimate: of the last measurement; None before the first one.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        posture: str,
+        settings: WalkerSettings | None = None,
+        estimator: Estimator | None = None,
+    ) -> None:
+        """Prepare for a robot.
+
+        Args:
+            robot: on a free base, with two soles.
+            posture: in which it stands.
+            settings: how it walks.
+            estimator: of its state; one with the usual settings if not given.
+
+        Raises:
+            InputError: the base is fixed, it has another number of soles, or no such posture.
+        """
+        self.robot, self.settings = robot, settings or WalkerSettings()
+        self.body = WholeBodyControl(robot, self.settings.gains)
+        if len(self.body.soles) != 2:
+            raise InputError(
+                f"has {len(self.body.soles)} support contacts; walking takes two",
+                element=f"robot '{robot.name}'",
+                remedy="Mark the contact location of each foot with 'support: true'",
+            )
+        self._posture = robot.posture(posture)
+        self._estimator = estimator or Estimator(robot)
+        self._names = tuple(self.body.joint_names)
+        self._places = np.array([robot.index_q(name) for name in self._names])
+        self._measure_posture()
+        self._velocity: Array = np.zeros(3)
+        self.reset()
+
+    def _measure_posture(self) -> None:
+        """Sizes of the robot as it stands."""
+        body, settings = self.body, self.settings
+        body.look(self._posture, np.zeros(self.robot.model.nv))
+        placed = {name: body.sole(name) for name in body.soles}
+        heading = _heading(next(iter(placed.values())))
+        across = {name: float(_turn(heading).T[1] @ sole.translation[:2]) for name, sole in placed.items()}
+        self._right, self._left = sorted(across, key=across.__getitem__)
+        self._width = across[self._left] - across[self._right]
+        self._height = float(body.centre[2] - np.mean([sole.translation[2] for sole in placed.values()]))
+        self._trunk = pin.utils.rotate("z", -heading) @ body.data.oMi[self.robot.base_joint].rotation
+        self._unit, self._weight = self._height, GRAVITY * self.robot.total_mass
+        self._height *= 1.0 - settings.lower
+        self._edge = np.min([np.abs(sole.patch).max(axis=0) for sole in body.soles.values()], axis=0) - settings.margin
+        width = max(float(np.ptp(sole.patch[:, 1])) for sole in body.soles.values())
+        self._lateral = np.array([width + settings.gap, max(settings.widest * self._unit, self._width)])
+
+    def reset(self) -> None:
+        """Forget all that was measured; the commanded velocity stays."""
+        self._estimator.reset()
+        self.mode, self.stance = WalkMode.STANDING, self._left
+        self._bearing: tuple[str, ...] = (self._right, self._left)
+        self.estimate: Estimate | None = None
+        self.dcm: Array = np.zeros(2)
+        self.pressure: Array = np.zeros(2)
+        self._goal: Array = np.zeros(4)
+        self._time, self._course, self._level, self._omega = math.nan, math.nan, math.nan, 0.0
+        self._began, self._duration, self._urgency = 0.0, self.settings.step_time, 0.0
+        self._swing: SwingFoot | None = None
+        self._efforts: Array = np.zeros(len(self._names))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Walker:
+        """Return a copy that goes on by itself and shares the robot."""
+        memo[id(self.robot)], memo[id(self.robot.model)] = self.robot, self.robot.model
+        other = Walker.__new__(Walker)
+        memo[id(self)] = other
+        other.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return other
+
+    def walk(self, forward: float, sideways: float = 0.0, turn: float = 0.0) -> None:
+        """Walk at a velocity in the robot's axes [m/s, m/s, rad/s] from now on; zeros stop.
+
+        Raises:
+            InputError: a number that isn't finite.
+        """
+        velocity = np.array([forward, sideways, turn], dtype=float)
+        if not np.all(np.isfinite(velocity)):
+            raise InputError(f"is {velocity.tolist()}", element="velocity", remedy="Give finite numbers")
+        self._velocity = velocity
+
+    def update(self, time: float, measurement: Measurement) -> Command:
+        """Efforts of the driven joints until the next tick.
+
+        Args:
+            time: of the controller's clock [s].
+            measurement: readings of this tick. Before the first ones that have all joints and inertial readings the
+                efforts are zero.
+        """
+        estimate = self._estimator.update(time, measurement)
+        if estimate is None:
+            still = np.zeros(len(self._names))
+            return Command(time, self._names, still, self._posture[self._places], still)
+        self.estimate = estimate
+        loads = {}
+        for name in self.body.soles:
+            contact = estimate.contacts[name]
+            force = float(contact.wrench[2])
+            loads[name] = force if math.isfinite(force) else contact.probability * self._weight
+        return self.respond(time, estimate.q, estimate.v, loads)
+
+    def respond(self, time: float, q: Array, v: Array, loads: Mapping[str, float]) -> Command:
+        """Efforts of the driven joints until the next tick, in a state that is known.
+
+        Args:
+            time: of the controller's clock [s].
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            loads: normal force on each sole [N].
+        """
+        dt = min(max(time - self._time, 0.0), _LONGEST_TICK) if math.isfinite(self._time) else 0.0
+        self._time = time
+        self._look(q, v, dt)
+        if self.mode is WalkMode.STEPPING:
+            self._step(time, dt, loads)
+        if self.mode in (WalkMode.STANDING, WalkMode.SHIFTING):
+            self._stand(time)
+        columns = self.body.columns
+        if self.mode is WalkMode.FALLEN:
+            self._efforts = -self.settings.softness * v[columns]
+            return Command(time, self._names, self._efforts, q[self._places], np.zeros(len(columns)))
+        efforts = self._move(dt)
+        if efforts is not None:  # else the last ones are the best there is
+            self._efforts = efforts
+        speeds = v[columns] + dt * self.body.accelerations[columns]
+        return Command(time, self._names, self._efforts, q[self._places] + dt * v[columns], speeds)
+
+    def _look(self, q: Array, v: Array, dt: float) -> None:
+        """Where the soles are, the DCM, the heading; whether the robot has fallen."""
+        body, settings = self.body, self.settings
+        body.look(q, v)
+        self._soles = {name: body.sole(name) for name in body.soles}
+        standing = [self.stance] if self.mode is WalkMode.STEPPING else list(self._soles)
+        self._ground = {name: self._lowest(name) for name in self._soles}
+        ground = min(self._ground[name] for name in standing)
+        height = max(float(body.centre[2]) - ground, 0.3 * self._height)
+        self._omega = math.sqrt(GRAVITY / height)
+        self.dcm = body.centre[:2] + body.centre_velocity[:2] / self._omega
+        one, other = (_heading(sole) for sole in self._soles.values())
+        self._ahead = one + 0.5 * _wrapped(other - one)
+        if not abs(_wrapped(self._course - self._ahead)) < settings.sharpest:
+            self._course = self._ahead  # at the start, or when the feet were turned too far from it
+        if self.mode is WalkMode.STEPPING:
+            self._course += dt * self._velocity[2]
+        upright = pin.utils.rotate("z", self._ahead) @ self._trunk
+        base = body.data.oMi[self.robot.base_joint].rotation
+        self._lean, self._upright = math.acos(min(max(0.5 * (float(np.sum(upright * base)) - 1.0), -1.0), 1.0)), upright
+        if self._lean > settings.fallen:
+            self.mode = WalkMode.FALLEN
+        self._urgency = 0.0
+
+    def _move(self, dt: float) -> Array | None:
+        """Tasks of the whole body, and their efforts."""
+        body, settings = self.body, self.settings
+        k, level = settings.height_frequency, sum(self._ground[name] for name in self._bearing) / len(self._bearing)
+        rise = dt * settings.climb
+        self._level = level if math.isnan(self._level) else min(max(level, self._level - rise), self._level + rise)
+        lift = k**2 * (self._level + self._height - body.centre[2]) - 2.0 * k * body.centre_velocity[2]
+        body.move_centre(np.append(self._omega**2 * (body.centre[:2] - self.pressure), lift))
+        for name in self._bearing:
+            body.hold(name, body.soles[name].corners)
+        if self.mode is WalkMode.STEPPING and self._swing is not None:
+            foot = self._swing
+            placement = pin.SE3(pin.utils.rotate("z", foot.position[3]), foot.position[:3])
+            rates = [np.concatenate([x[:3], [0.0, 0.0, x[3]]]) for x in (foot.velocity, foot.acceleration)]
+            body.reach(self._other(self.stance), placement, *rates)
+        ease = 1.0 + max(0.0, 1.0 - (self._lean / settings.lean) ** 2) * self._urgency**2
+        body.orient_base(self._upright, ease=ease)
+        body.calm(ease)
+        body.keep_posture(self._posture)
+        return body.solve()
+
+    # Standing --------------------------------------------------------------------------------------------------------
+
+    def _stand(self, time: float) -> None:
+        """Bear on both feet; begin a step when one is wanted or needed."""
+        settings = self.settings
+        self._bearing = (self._right, self._left)
+        polygon, target = self._polygon(), np.mean([self._origin(name) for name in self._soles], axis=0)
+        if self.mode is WalkMode.SHIFTING:
+            inward = self._origin(self._other(self.stance)) - self._origin(self.stance)
+            target = self._origin(self.stance) + inward / (1.0 + math.exp(self._omega * settings.step_time))
+        off = self.dcm - target
+        self.pressure = polygon.nearest(self.dcm + settings.standing_gain / self._omega * off)
+        if polygon.margin(self.dcm) < 0.0:
+            self._begin(time, min((self._right, self._left), key=self._trouble))
+        elif self.mode is WalkMode.STANDING:
+            if np.any(self._velocity != 0.0):
+                self.mode, self.stance = WalkMode.SHIFTING, self._right if self._velocity[1] > 0.0 else self._left
+        elif not np.any(self._velocity != 0.0):
+            self.mode = WalkMode.STANDING
+        elif np.linalg.norm(off) < _SHIFTED[0] and np.linalg.norm(self.body.centre[:2] - target) < _SHIFTED[1]:
+            self._begin(time, self.stance)
+
+    def _trouble(self, stance: str) -> float:
+        """How bad the best step on a foot is: what it leaves over, and how far it is from the wanted one [m]."""
+        self.stance, self._swing, self._duration = stance, None, self.settings.step_time
+        step = self._adjust(0.0)
+        return float(np.abs(step.offset_error).sum() + 0.1 * np.abs(step.place - self._wanted()[0]).sum())
+
+    def _polygon(self) -> SupportPolygon:
+        """Return what both soles span, without their margins."""
+        corners = []
+        for name, placement in self._soles.items():
+            patch = self.body.soles[name].patch
+            inner = patch * (1.0 - self.settings.margin / np.abs(patch).max(axis=0))
+            corners.append(inner @ placement.rotation[:2, :2].T + placement.translation[:2])
+        return SupportPolygon(np.vstack(corners))
+
+    def _lowest(self, sole: str) -> float:
+        """Height of a sole's lowest corner [m]: of what it stands on, though its heel may be in the air."""
+        own = self.body.soles[sole]
+        placement = self.body.data.oMi[own.joint]
+        return float((own.corners @ placement.rotation[2]).min() + placement.translation[2])
+
+    def _origin(self, sole: str) -> Array:
+        return np.asarray(self._soles[sole].translation[:2])
+
+    def _other(self, sole: str) -> str:
+        return self._left if sole == self._right else self._right
+
+    # Stepping --------------------------------------------------------------------------------------------------------
+
+    def _begin(self, time: float, stance: str) -> None:
+        """Begin a step on a foot; the other one still bears for a while."""
+        self.mode, self.stance, self._began, self._swing = WalkMode.STEPPING, stance, time, None
+        self._duration, self._bearing = self.settings.step_time, (self._right, self._left)
+        self._adjust(0.0)
+
+    def _step(self, time: float, dt: float, loads: Mapping[str, float]) -> None:
+        """Lead the swinging foot; go on with the next step when it has landed."""
+        settings, elapsed, free = self.settings, time - self._began, self._other(self.stance)
+        if self._swing is None and elapsed >= settings.double_support:
+            here = np.append(self._soles[free].translation, _heading(self._soles[free]))
+            self._swing = SwingFoot(here, settings.clearance * self._unit, elapsed)
+            self._bearing = (self.stance,)
+        late = elapsed - settings.double_support > 0.5 * (self._duration - settings.double_support)
+        if self._swing is not None and late and loads[free] > settings.presses * self._weight:
+            self._land(time, free)
+            return
+        self._adjust(elapsed)
+        if self._swing is not None:
+            self._swing.advance(self._goal, elapsed, self._duration, dt, settings.descent)
+
+    def _land(self, time: float, landed: str) -> None:
+        """Step on with the other foot; stand where nothing else is wanted and both are side by side."""
+        if not np.any(self._velocity != 0.0):
+            gap = self._origin(landed) - self._origin(self._other(landed))
+            ahead = _turn(_heading(self._soles[landed])).T @ gap
+            if abs(ahead[0]) < _BESIDE and self._polygon().margin(self.dcm) > _INSIDE:
+                self.mode, self._bearing = WalkMode.STANDING, (self._right, self._left)
+                return
+        self._begin(time, landed)
+
+    def _wanted(self) -> tuple[Array, Array]:
+        """Displacements of this step and of the one after it, in the stance's axes, (2,) each [m]."""
+        side = 1.0 if self.stance == self._right else -1.0
+        off = _wrapped(self._course - _heading(self._soles[self.stance]))
+        way, across = self._velocity[:2] * self.settings.step_time, np.array([0.0, side * self._width])
+        turned = _turn(off + 0.5 * self._velocity[2] * self.settings.step_time)
+        return turned @ (way + across), turned @ (way - across)
+
+    def _adjust(self, elapsed: float) -> AdjustedStep:
+        """Choose pressure, place and duration of the step anew."""
+        settings, side = self.settings, 1.0 if self.stance == self._right else -1.0
+        origin, yaw = self._origin(self.stance), _heading(self._soles[self.stance])
+        turn, rest = _turn(yaw), self._duration - elapsed
+        free = self._origin(self._other(self.stance)) if self._swing is None else self._swing.position[:2]
+        step, following = self._wanted()
+        lateral, reach = sorted(side * self._lateral), settings.reach * self._unit
+        least = max(settings.shortest, elapsed + _SETTLED)
+        span = np.array([least, max(settings.longest, least)])
+        settled = self._swing is not None and rest < _SETTLED
+        if settled:
+            span[:] = max(self._duration, elapsed + 0.5 * _FROZEN)
+        places = np.array([[-reach, lateral[0]], [reach, lateral[1]]])
+        adjusted = adjust_step(
+            turn.T @ (self.dcm - origin), self._omega, elapsed, pressure=np.zeros(2), place=step,
+            offset=wanted_offset(step, following, self._omega, settings.step_time),
+            duration=float(np.clip(settings.step_time, *span)), swing=turn.T @ (free - origin),
+            bounds=StepBounds(np.stack([-self._edge, self._edge]), places, span, settings.swing_speed),
+            weights=settings.weights,
+        )  # fmt: skip
+        growth = math.exp(self._omega * max(adjusted.duration - elapsed, 0.5 * _SETTLED))
+        most = settings.moment_reach * self._unit
+        beyond = np.clip(adjusted.offset_error / (growth - 1.0), -most, most)
+        self.pressure = origin + turn @ (adjusted.pressure + beyond)
+        self._urgency = float(np.linalg.norm(beyond)) / 0.01
+        if not (self._swing is not None and 0.0 < rest < _FROZEN):
+            bend = min(max(_wrapped(self._course - yaw), -settings.sharpest), settings.sharpest)
+            low = self._ground[self.stance] - _SUNK
+            self._goal = np.concatenate([origin + turn @ adjusted.place, [low, yaw + bend]])
+        if not settled:
+            self._duration = adjusted.duration
+        return adjusted
+
+
+def _turn(yaw: float) -> Array:
+    """(2, 2) rotation by an angle [rad]."""
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([[c, -s], [s, c]])
+
+
+def _heading(placement: pin.SE3) -> float:
+    """Angle of a frame's x axis about the vertical [rad]."""
+    return math.atan2(placement.rotation[1, 0], placement.rotation[0, 0])
+
+
+def _wrapped(angle: float) -> float:
+    """Return the angle within half a turn [rad]."""
+    return math.remainder(angle, 2.0 * math.pi)

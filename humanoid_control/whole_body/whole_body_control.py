@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint efforts that carry out weighted tasks within contact cones and effort limits, step by step.
+
+A controller looks at a state, adds the tasks of this tick, and asks for the efforts::
+
+    body.look(q, v)
+    body.hold("left_sole", body.corners["left_sole"])
+    body.reach("right_sole", placement, twist, acceleration)
+    body.move_centre(acceleration)
+    efforts = body.solve()
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_model import Robot
+from humanoid_model.arrays import Array
+from humanoid_model.errors import InputError
+from humanoid_model.inverse_dynamics_program import BodyLimits, WeightedTasks
+
+_ALIGNED = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+_SKEW = np.stack([pin.skew(axis) for axis in np.eye(3)]).reshape(3, 9)
+"""Makes the matrices of cross products, row by row, of vectors from their components."""
+
+
+@dataclass(frozen=True)
+class BodyGains:
+    """How strictly and how fast tasks are followed.
+
+    Attributes:
+        trunk: natural frequency of the base's attitude [rad/s].
+        swing: of a sole in the air [rad/s].
+        joint: of joints that the tasks leave free [rad/s].
+        contact: rate at which a bearing sole's speed fades [1/s].
+        hold_weight: of bearing soles.
+        centre_weight: of the centre of mass along the ground; its height has a third of it.
+        trunk_weight: of the base's attitude.
+        spin: rate at which the angular momentum about the centre of mass fades [1/s].
+        spin_weight: of that [1/(kg m²)²].
+        swing_weight: of a swinging sole.
+        joint_weight: of the posture.
+        force_weight: of squared contact forces, beside squared accelerations [1/kg²].
+        friction: coefficient that forces keep to.
+    """
+
+    trunk: float = 10.0
+    swing: float = 25.0
+    joint: float = 10.0
+    contact: float = 30.0
+    hold_weight: float = 3e3
+    centre_weight: float = 100.0
+    trunk_weight: float = 3.0
+    spin: float = 5.0
+    spin_weight: float = 0.02
+    swing_weight: float = 10.0
+    joint_weight: float = 1e-2
+    force_weight: float = 1e-6
+    friction: float = 0.6
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            InputError: one isn't positive.
+        """
+        for name, value in vars(self).items():
+            if not (math.isfinite(value) and value > 0.0):
+                raise InputError(f"is {value}", element=f"gains.{name}", remedy="Give a number above 0")
+
+
+class Sole(NamedTuple):
+    """A support contact as the controller needs it.
+
+    Attributes:
+        joint: index of the model's joint that carries it.
+        placement: frame in the middle of the patch, in the joint's.
+        corners: (k, 3) of the patch in the joint's frame [m].
+        patch: (k, 2) its corners in that frame [m].
+    """
+
+    joint: int
+    placement: pin.SE3
+    corners: Array
+    patch: Array
+
+
+def soles_of(robot: Robot) -> dict[str, Sole]:
+    """Return the support contacts of a robot by name."""
+    soles = {}
+    for name, contact in robot.contacts.items():
+        if contact.support:
+            placed = robot.parts.links[contact.link].placement_joint_link
+            corners = contact.vertices_link @ placed.rotation.T + placed.translation
+            joint = robot.parts.links[contact.link].joint_id
+            patch = np.asarray(contact.patch, dtype=float)
+            middle = 0.5 * (patch.min(axis=0) + patch.max(axis=0))
+            frame = placed * contact.placement_link_patch * pin.SE3(np.eye(3), np.append(middle, 0.0))
+            soles[name] = Sole(joint, frame, corners, patch - middle)
+    return soles
+
+
+class WholeBodyControl:
+    """The inverse dynamics of a robot on a free base as a weighted quadratic program.
+
+    Attributes:
+        soles: support contacts by name.
+        joint_names: driven joints, the order of efforts.
+        columns: (joints,) their velocity coordinates.
+        data: Pinocchio's, of the state that was looked at.
+        solved: whether the last tick's program had a solution.
+        accelerations: (nv,) of the last solution.
+        forces: (k, 3) at the corners that bear, in the world's axes [N].
+    """
+
+    def __init__(self, robot: Robot, gains: BodyGains | None = None) -> None:
+        """Prepare for a robot.
+
+        Raises:
+            InputError: its base doesn't float.
+        """
+        if robot.base_joint is None:
+            raise InputError("has a fixed base", element=f"robot '{robot.name}'", remedy="Give one on a free base")
+        self.robot, self.model, self.gains = robot, robot.model, gains or BodyGains()
+        self.soles = soles_of(robot)
+        self.joint_names = [name for name in robot.joint_names if name in robot.actuators]
+        self.columns = np.array([robot.index_v(name) for name in self.joint_names])
+        self.root = robot.model.joints[robot.base_joint].idx_v
+        self.data = robot.model.createData()
+        efforts = robot.limits.effort[self.columns]
+        self._body = BodyLimits(self.root, self.columns, efforts, self.gains.friction, self.gains.force_weight)
+        self._zero, self._lower = np.zeros(robot.model.nv), np.tril_indices(robot.model.nv, -1)
+        self.solved, self.accelerations, self.forces = True, self._zero.copy(), np.zeros((0, 3))
+
+    def look(self, q: Array, v: Array) -> None:
+        """Kinematics and dynamics of a state, (nq,) and (nv,); forgets the tasks of the last tick."""
+        model, data = self.model, self.data
+        pin.computeAllTerms(model, data, q, v)
+        pin.forwardKinematics(model, data, q, v, self._zero)
+        self.q, self.v = q, v
+        self._tasks, self._bearing = WeightedTasks(model.nv), [np.zeros((0, model.nv))]
+        drift = pin.computeCentroidalMomentumTimeVariation(model, data, q, v, self._zero)
+        self._centre_bias, self._spin_bias = drift.linear / data.mass[0], np.array(drift.angular)
+
+    @property
+    def centre(self) -> Array:
+        """(3,) centre of mass [m]."""
+        return np.array(self.data.com[0])
+
+    @property
+    def centre_velocity(self) -> Array:
+        """(3,) its velocity [m/s]."""
+        return np.asarray(self.data.Jcom @ self.v)
+
+    def sole(self, name: str) -> pin.SE3:
+        """Frame of a sole in the world."""
+        sole = self.soles[name]
+        return self.data.oMi[sole.joint] * sole.placement
+
+    def hold(self, name: str, corners: Array) -> None:
+        """Let a sole bear, where it is, at some corners (k, 3) in its joint's frame."""
+        data, joint, model = self.data, self.soles[name].joint, self.model
+        J = pin.getJointJacobian(model, data, joint, _ALIGNED)
+        drift = pin.getClassicalAcceleration(model, data, joint, _ALIGNED)
+        spin = pin.skew(pin.getVelocity(model, data, joint, _ALIGNED).angular)
+        levers = corners @ data.oMi[joint].rotation.T
+        skews = (levers @ _SKEW).reshape(-1, 3, 3)
+        J_corners = (J[:3] - skews @ J[3:]).reshape(-1, model.nv)
+        drifts = drift.linear - skews @ drift.angular + levers @ (spin @ spin).T
+        target = -self.gains.contact * (J_corners @ self.v) - drifts.ravel()
+        self._tasks.add(J_corners, target, self.gains.hold_weight)
+        self._bearing.append(np.asarray(J_corners))
+
+    def reach(self, name: str, placement: pin.SE3, velocity: Array, acceleration: Array) -> None:
+        """Lead a sole along a motion.
+
+        Args:
+            name: of the sole.
+            placement: where its frame should be in the world.
+            velocity: (6,) of its origin and of turning, in the world's axes [m/s, rad/s].
+            acceleration: (6,) likewise.
+        """
+        model, data, k = self.model, self.data, self.gains.swing
+        sole = self.soles[name]
+        J = pin.getJointJacobian(model, data, sole.joint, _ALIGNED)
+        drift = pin.getClassicalAcceleration(model, data, sole.joint, _ALIGNED)
+        speed = pin.getVelocity(model, data, sole.joint, _ALIGNED)
+        own = data.oMi[sole.joint]
+        lever = own.rotation @ sole.placement.translation
+        cross = pin.skew(lever)
+        J = np.vstack([J[:3] - cross @ J[3:], J[3:]])
+        spin = pin.skew(speed.angular)
+        bias = np.concatenate([drift.linear - cross @ drift.angular + spin @ (spin @ lever), drift.angular])
+        here = own * sole.placement
+        now = np.concatenate([speed.linear - cross @ speed.angular, speed.angular])
+        error = np.concatenate(
+            [placement.translation - here.translation, pin.log3(placement.rotation @ here.rotation.T)]
+        )
+        self._tasks.add(J, acceleration + k**2 * error + 2.0 * k * (velocity - now) - bias, self.gains.swing_weight)
+
+    def move_centre(self, acceleration: Array) -> None:
+        """Give the centre of mass an acceleration (3,) [m/s²]."""
+        weights = np.sqrt(np.array([1.0, 1.0, 0.3]))
+        target = weights * (acceleration - self._centre_bias)
+        self._tasks.add(weights[:, None] * self.data.Jcom, target, self.gains.centre_weight)
+
+    def calm(self, ease: float = 1.0) -> None:
+        """Let the angular momentum about the centre of mass fade, so that legs don't turn the robot over its soles."""
+        A = np.asarray(self.data.Ag[3:])
+        target = -self.gains.spin * np.asarray(self.data.hg.angular) - self._spin_bias
+        self._tasks.add(A, target, self.gains.spin_weight / ease)
+
+    def orient_base(self, rotation: Array, rate: Array | None = None, ease: float = 1.0) -> None:
+        """Turn the base to an attitude (3, 3), at a rate (3,) in the world's axes [rad/s]; ease divides its weight."""
+        base, k, root = self.robot.base_joint, self.gains.trunk, self.root
+        angular = slice(root + 3, root + 6)
+        J = np.zeros((3, self.model.nv))
+        J[:, angular] = np.eye(3)
+        turn = self.data.oMi[base].rotation
+        wanted = np.zeros(3) if rate is None else turn.T @ rate
+        error = turn.T @ pin.log3(rotation @ turn.T)
+        self._tasks.add(J, k**2 * error + 2.0 * k * (wanted - self.v[angular]), self.gains.trunk_weight / ease)
+
+    def keep_posture(self, q: Array, v: Array | None = None) -> None:
+        """Bring the driven joints to a configuration (nq,), as far as nothing else moves them."""
+        k = self.gains.joint
+        error = pin.difference(self.model, self.q, q)
+        speed = -self.v if v is None else v - self.v
+        self._tasks.add_single(
+            self.columns, (k**2 * error + 2.0 * k * speed)[self.columns], self.gains.joint_weight
+        )
+
+    def solve(self) -> Array | None:
+        """(joints,) efforts [N m]; None where no motion keeps to all limits."""
+        M = np.array(self.data.M)
+        M[self._lower] = M.T[self._lower]  # Pinocchio fills the upper half
+        program = self._body.program(self._tasks, M, np.array(self.data.nle), np.vstack(self._bearing))
+        x = program.solve()
+        self.solved = x is not None
+        if x is None:
+            return None
+        nv = self.model.nv
+        self.accelerations, self.forces = x[:nv], x[nv:].reshape(-1, 3)
+        return np.clip(program.efforts(x), -self._body.efforts, self._body.efforts)

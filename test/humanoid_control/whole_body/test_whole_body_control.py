@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole-body control against Pinocchio's inverse dynamics: tasks are met, forces stay in their cones."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from humanoid_control.whole_body.whole_body_control import BodyGains, WholeBodyControl
+from humanoid_model import load_robot
+from humanoid_model.errors import InputError
+
+BIP = load_robot("bip")
+STANDING = BIP.postures["standing"]
+
+
+def moving(seed):
+    rng = np.random.default_rng(seed)
+    return STANDING, 0.05 * rng.normal(size=BIP.model.nv)
+
+
+def standing_body(q, v, centre):
+    body = WholeBodyControl(BIP)
+    body.look(q, v)
+    for name in body.soles:
+        body.hold(name, body.soles[name].corners)
+    body.move_centre(np.array(centre))
+    body.orient_base(body.data.oMi[BIP.base_joint].rotation)
+    body.keep_posture(STANDING)
+    return body
+
+
+def joint_forces(body, places, forces):
+    """Forces at corners of both soles as Pinocchio's external forces."""
+    external = pin.StdVec_Force(BIP.model.njoints, pin.Force.Zero())
+    k = 0
+    for sole in places:
+        joint, total = body.soles[sole].joint, pin.Force.Zero()
+        placement = body.data.oMi[joint]
+        for corner in body.soles[sole].corners:
+            force = placement.rotation.T @ forces[k]
+            total += pin.Force(force, np.cross(corner, force))
+            k += 1
+        external[joint] = total
+    return external
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_efforts_accelerations_and_forces_obey_the_dynamics(seed):
+    q, v = moving(seed)
+    body = standing_body(q, v, (0.3, -0.2, 0.0))
+    efforts = body.solve()
+    assert body.solved
+    needed = pin.rnea(
+        BIP.model, BIP.model.createData(), q, v, body.accelerations, joint_forces(body, body.soles, body.forces)
+    )
+    np.testing.assert_allclose(needed[:6], 0.0, atol=1e-5)
+    np.testing.assert_allclose(needed[body.columns], efforts, atol=1e-5)
+    assert (body.forces[:, 2] >= -1e-7).all()
+    assert (np.abs(body.forces[:, :2]) <= 0.6 * body.forces[:, 2:] / np.sqrt(2.0) + 1e-6).all()
+
+
+def test_the_centre_of_mass_gets_the_acceleration_that_is_asked_for():
+    body = standing_body(STANDING, np.zeros(BIP.model.nv), (0.2, 0.1, 0.0))
+    body.solve()
+    data = BIP.model.createData()
+    pin.centerOfMass(BIP.model, data, STANDING, np.zeros(BIP.model.nv), body.accelerations)
+    np.testing.assert_allclose(data.acom[0], [0.2, 0.1, 0.0], atol=0.02)
+
+
+def test_a_sole_in_the_air_gets_the_acceleration_of_its_way():
+    q, v = moving(7)
+    body = WholeBodyControl(BIP, dataclasses.replace(BodyGains(), swing=1e-3, swing_weight=1e4))
+    body.look(q, v)
+    body.hold("left_sole", body.soles["left_sole"].corners)
+    wanted = np.array([1.0, -0.5, 2.0, 0.3, 0.2, -0.1])
+    body.reach("right_sole", body.sole("right_sole"), np.zeros(6), wanted)
+    body.keep_posture(STANDING)
+    body.solve()
+    h = 1e-6
+
+    def twist(v_of, q_of):
+        data = BIP.model.createData()
+        pin.forwardKinematics(BIP.model, data, q_of, v_of)
+        sole = body.soles["right_sole"]
+        placed = data.oMi[sole.joint] * sole.placement
+        spatial = sole.placement.actInv(data.v[sole.joint])
+        return np.concatenate([placed.rotation @ spatial.linear, placed.rotation @ spatial.angular])
+
+    later = twist(v + h * body.accelerations, pin.integrate(BIP.model, q, h * v))
+    np.testing.assert_allclose((later - twist(v, q)) / h, wanted, atol=2e-2)
+
+
+def test_a_fixed_base_and_bad_gains_are_refused():
+    with pytest.raises(InputError, match="fixed base"):
+        WholeBodyControl(load_robot("five_bar"))
+    with pytest.raises(InputError, match="friction"):
+        BodyGains(friction=0.0)
