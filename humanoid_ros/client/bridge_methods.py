@@ -31,7 +31,7 @@ _REFUSALS = (
     ExecuteTrajectory.Result.NO_CONTROLLER,
 )
 Motion: TypeAlias = WholeBodyMessage | WholeBodyTrajectory | JointTrajectoryMessage | JointTrajectory
-"""What can be executed: messages, a motion of the library, a motion of joints."""
+"""What can be executed: a motion of the whole robot or of joints, as a message or the library's."""
 
 
 class BridgeMethods(Member):
