@@ -4,6 +4,7 @@ locked."""
 
 import hashlib
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -205,3 +206,12 @@ def test_the_tests_bring_no_other_version_of_what_the_program_has():
     names = {package for package, _ in program} & {package for package, _ in tests}
     assert "packaging" in names
     assert {entry for entry in tests if entry[0] in names} <= program
+
+
+def test_make_lets_python_keep_what_it_has_compiled():
+    """Else each node and each worker of the tests compiles all that it imports."""
+    told = subprocess.run(
+        ["make", "--no-print-directory", "--eval", 'show: ; @echo "<$$PYTHONDONTWRITEBYTECODE>"', "show"],
+        cwd=ROOT, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert told == "<>\n"
