@@ -82,8 +82,8 @@ class Estimator:
     - nothing new: nothing is corrected;
     - the clock jumps back, or by more than ``longest_step``: nothing is integrated, doubts grow, contacts begin anew;
     - a contact that isn't where it was, as it slips or an encoder jumps: it begins anew where it is;
-    - nothing that bears stands still for a fifth of a second, so that it is the estimate that is wrong, or a state that
-      isn't finite: all begins anew, upright as the specific force says, where the base was last.
+    - nothing that bears stands still for a fifth of a second, as the estimate is wrong by much, or the state isn't
+      finite: all begins anew, upright as the specific force says, where the base was last.
 
     Attributes:
         robot: on a free base.
@@ -130,7 +130,7 @@ class Estimator:
         self._gate = np.array([own.gate, 1.5 * own.gate, 1.0])
         self._places, self._speeds = np.zeros((len(names) + 1, 4, 3)), np.zeros((len(names) + 1, 2, 3))
         self._residual = np.zeros(6)
-        self._rate_scale = (own.rate_noise / own.encoder_noise) ** 2
+        self._rate_scale, self._floor = (own.rate_noise / own.encoder_noise) ** 2, own.frame_noise**2 * np.eye(6)
         self.reset()
 
     def reset(self, placement_world_base: pin.SE3 | None = None) -> None:
@@ -197,10 +197,11 @@ class Estimator:
             self._touch(measurement, motion, dt, faults)
         own = self._filter
         finite = math.isfinite(own.covariance.sum() + own.state.vectors.sum() + own.biases.sum())
-        if self._inertial.fresh and (not finite or t - self._stood > _ADRIFT):
+        if not finite or (self._inertial.fresh and t - self._stood > _ADRIFT):
             problem = "nothing that bears stands still" if finite else "the state is not finite"
             faults.append(f"{problem}: all begins anew where the base was")
-            self._begin(motion, None)
+            self._begin(motion, None if self._inertial.fresh else pin.SE3(self._base[:3], self._base[3]))
+            self._rest_if_stale()
             self._touch(measurement, motion, 0.0, faults)
         return self._tell(motion, dt, faults)
 
@@ -214,10 +215,13 @@ class Estimator:
         else:
             faults.append("nothing new: nothing is corrected")
             inertial.take(t, None, None, faults)
-        if inertial.stale:
-            own = self._filter
-            inertial.values = own.biases.copy()
-            inertial.values[1] += GRAVITY * own.rotation[2]
+        self._rest_if_stale()
+
+    def _rest_if_stale(self) -> None:
+        """Without inertial readings for long, take those of a body at rest."""
+        if self._inertial.stale:
+            self._inertial.values = self._filter.biases.copy()
+            self._inertial.values[1] += GRAVITY * self._filter.rotation[2]
 
     def _begin(self, motion: FrameMotion, told: pin.SE3 | None) -> None:
         """Begin where the base is told to be, or upright where it was last or, at first, above the origin."""
@@ -328,7 +332,7 @@ class Estimator:
         sampled = float(self._inertial.noise[0]) ** 2 / (dt or math.inf)
         return Estimate(
             self._time, q, v, self._base, places[-1], own.biases.copy(), own.covariance.copy(), sampled,
-            self._rate_scale * motion.covariances[count], contacts, offsets, tuple(faults),
+            self._rate_scale * (motion.covariances[count] - self._floor), contacts, offsets, tuple(faults),
         )  # fmt: skip
 
 

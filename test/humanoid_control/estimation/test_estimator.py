@@ -262,6 +262,24 @@ def test_without_inertial_readings_contacts_hold_it(
     assert doubt[1] > 4.0 * doubt[0]
 
 
+@pytest.mark.parametrize("blind", [False, True])
+def test_a_state_that_is_not_finite_begins_anew_where_the_base_was(
+    robot: Robot, walked: Recorded, blind: bool
+) -> None:
+    estimator, estimates = Estimator(robot), []
+    for tick, (measurement, _, _) in enumerate(walked[:1000]):
+        if tick == 700:
+            for part in (estimator._filter.covariance, estimator._filter.velocity, estimator._filter.rotation):
+                part[:] = math.nan
+        lost = blind and 650 < tick < 710
+        estimates.append(estimator.update(measurement.time, quiet(measurement) if lost else measurement))
+    told = [estimate for estimate in estimates if estimate is not None]
+    assert "the state is not finite: all begins anew where the base was" in told[700].faults
+    assert jumps(told)[699] < 2e-3
+    assert all(np.isfinite(estimate.v).all() for estimate in told)
+    assert slips(told, walked[:1000])[900:].max() < 0.05
+
+
 def test_nothing_new_is_said_and_corrects_nothing(robot: Robot, walked: Recorded) -> None:
     stuck = range(MIDDLE, MIDDLE + 15)
     estimates = replay(robot, walked, lambda tick, told: walked[MIDDLE - 1][0] if tick in stuck else told)
@@ -284,19 +302,6 @@ def test_a_jump_of_the_clock_begins_contacts_anew_and_nothing_jumps(
     assert jumps(told)[500:].max() < 2e-3
     assert math.degrees(tilts(told, walked)[MIDDLE:].max()) < 0.5
     assert slips(told, walked)[MIDDLE + 300 :].max() < 0.05
-
-
-def test_a_state_that_is_not_finite_begins_anew_where_the_base_was(robot: Robot, walked: Recorded) -> None:
-    estimator, estimates = Estimator(robot), []
-    for tick, (measurement, _, _) in enumerate(walked[:1000]):
-        if tick == 700:
-            estimator._filter.covariance[3, 3] = math.nan
-        estimates.append(estimator.update(measurement.time, measurement))
-    told = [estimate for estimate in estimates if estimate is not None]
-    assert "the state is not finite: all begins anew where the base was" in told[700].faults
-    assert jumps(told)[699] < 2e-3
-    assert all(np.isfinite(estimate.v).all() for estimate in told)
-    assert slips(told, walked[:1000])[900:].max() < 0.05
 
 
 def test_an_estimate_at_which_nothing_stands_still_begins_anew(robot: Robot, walked: Recorded) -> None:
