@@ -118,7 +118,10 @@ class Estimator:
         self._kinds = [POSE if len(robot.contacts[name].patch) > 2 else POINT for name in names]
         frames = [(imu.link, imu.placement_link_sensor)]
         frames += [(robot.contacts[name].link, robot.contacts[name].placement_link_patch) for name in names]
-        frames += [(robot.description.root, pin.SE3.Identity())]
+        base_link, base_part = next(
+            (name, part) for name, part in robot.parts.links.items() if part.joint_id == robot.base_joint
+        )
+        frames += [(base_link, base_part.placement_joint_link.inverse())]
         found = [_sensor_towards(robot, robot.contacts[name].link) for name in names]
         self._sensors = {sensor.name: sensor for sensor in found if sensor is not None}
         self._loads = [-1 if sensor is None else list(self._sensors).index(sensor.name) for sensor in found]

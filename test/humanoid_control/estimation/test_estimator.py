@@ -17,10 +17,12 @@ from fixtures.scenes import box, place
 from benchmark.estimation import noisy, record
 from humanoid_control.estimation import Estimate, Estimator, EstimatorSettings
 from humanoid_control.estimation.filter_kernels import CONTACTS
-from humanoid_control.walking import generate_walk, plan_footsteps
-from humanoid_model import Robot, load_robot
-from humanoid_model.errors import InputError
 from humanoid_model.measurement import Measurement
+from humanoid_model import Robot, load_robot
+from humanoid_model.contact import ContactLocation
+from humanoid_model.errors import InputError
+from humanoid_model.sensor import Sensor
+from humanoid_control.walking import generate_walk, plan_footsteps
 
 Recorded = list[tuple[Measurement, pin.SE3, np.ndarray]]
 PLAIN = load_robot("hrp2")
@@ -108,6 +110,34 @@ def test_it_begins_where_it_is_told() -> None:
     assert estimate.placement_world_base.isApprox(placed, 1e-9)
 
 
+HUNG = """<robot name="hung"><link name="frame"/>
+<joint name="float" type="floating"><parent link="frame"/><child link="body"/>
+<origin xyz="0.1 0.2 0.3" rpy="0.1 0.2 0.3"/></joint>
+<link name="body"><inertial><origin xyz="0 0 0.1"/><mass value="5"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="hip" type="revolute"><parent link="body"/><child link="foot"/><origin xyz="0 0 -0.3"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint><link name="foot"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+
+
+def test_a_base_that_begins_elsewhere_than_at_the_origin_is_told_where_it_is() -> None:
+    place = pin.SE3(np.eye(3), np.array([0.05, 0.0, 0.1]))
+    foot = ContactLocation("foot", "foot", pin.SE3.Identity(), np.zeros((1, 2)), True)
+    plain = load_robot(HUNG)
+    robot = dataclasses.replace(plain, sensors={"imu": Sensor("imu", "imu", "body", place)}, contacts={"foot": foot})
+    leaning = pin.SE3(pin.rpy.rpyToMatrix(0.3, -0.2, 0.0), np.array([0.0, 0.0, 1.0]))
+    q = robot.place_base(pin.neutral(robot.model), leaning)
+    q[robot.index_q("hip")] = 0.4
+    estimator = Estimator(robot)
+    estimator.reset(robot.placement_base(q))
+    force = robot.placement_base(q).rotation.T @ np.array([0.0, 0.0, 9.81])
+    estimate = estimator.update(0.0, Measurement(0.0, np.array([0.4]), np.zeros(1), np.zeros(3), force))
+    assert estimate is not None
+    assert np.abs(estimate.q - q).max() < 1e-9
+    sole = robot.link_placements(q)["foot"]
+    assert estimate.contacts["foot"].placement.isApprox(sole, 1e-9)
+
+
 def test_it_waits_for_what_it_needs_to_begin() -> None:
     whole, estimator = seen_by_sensors(PLAIN.default_posture), Estimator(PLAIN)
     holed = whole.joint_positions.copy()
@@ -133,6 +163,22 @@ def test_at_rest_the_gyroscope_s_bias_is_found_and_tilt_is_known_as_the_accelero
     assert np.abs(estimate.v[:6]).max() < 6e-3 + 5.0 * 5e-3  # the rate is one sample's
     assert np.abs(estimate.v[:3]).max() < 6e-3
     assert all(contact.held and contact.probability > 0.99 for contact in estimate.contacts.values())
+
+
+def test_a_sole_pressed_at_its_edge_is_known_to_hold_less() -> None:
+    """What the filter knows of the soles' turning against the sensor, pressed in the middle and at the toes."""
+    known = []
+    for lever in (0.03, 0.145):  # of the middle and of the front edge before the ankle
+        estimator, whole = Estimator(PLAIN), seen_by_sensors(PLAIN.default_posture)
+        wrenches = {name: np.array([0.0, 0.0, w[2], 0.0, -lever * w[2], 0.0]) for name, w in whole.wrenches.items()}
+        for tick in range(100):
+            told = dataclasses.replace(whole, time=1e-3 * tick, wrenches=wrenches)
+            estimate = estimator.update(told.time, told)
+        assert estimate is not None
+        assert estimate.contacts["left_sole"].pressure[0] == pytest.approx(lever - 0.03, abs=6e-3)
+        P, at = estimate.covariance, CONTACTS + 9
+        known.append(P[at, at] + P[0, 0] - 2.0 * P[at, 0])
+    assert known[1] > 1.5 * known[0]
 
 
 def test_a_walk_is_known_within_the_bounds(estimates: list[Estimate], walked: Recorded) -> None:
@@ -300,6 +346,9 @@ def test_a_jump_of_the_clock_begins_contacts_anew_and_nothing_jumps(
     told = [estimate for estimate in estimates if estimate is not None]
     assert [tick for tick, e in enumerate(told) if any("clock jumped" in fault for fault in e.faults)] == [MIDDLE]
     assert jumps(told)[500:].max() < 2e-3
+    before, after = (np.diag(told[tick].covariance) for tick in (MIDDLE - 1, MIDDLE))
+    assert (after[3:6] > before[3:6] + 0.05).all()
+    assert (after[:3] > before[:3] + 5e-4).all()
     assert math.degrees(tilts(told, walked)[MIDDLE:].max()) < 0.5
     assert slips(told, walked)[MIDDLE + 300 :].max() < 0.05
 

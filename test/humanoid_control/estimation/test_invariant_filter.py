@@ -200,6 +200,15 @@ def test_a_contact_that_goes_leaves_the_rest_as_it_was() -> None:
     assert np.array_equal(own.covariance[np.ix_(kept, kept)], before[np.ix_(kept, kept)])
 
 
+def test_doubts_of_place_and_rotation_are_independent_wherever_the_sensor_is() -> None:
+    own, deviations = InvariantFilter(1), np.arange(1.0, 16.0)
+    own.reset(pin.exp3(np.array([0.3, -0.2, 1.0])), np.array([0.5, 1.0, -2.0]), np.array([3.0, -4.0, 5.0]), deviations)
+    plain = np.eye(15)  # errors as differences, from those of the group
+    plain[3:6, :3], plain[6:9, :3] = -pin.skew(own.velocity), -pin.skew(own.position)
+    told = plain @ own.covariance[:15, :15] @ plain.T
+    assert np.abs(told - np.diag(deviations**2)).max() < 1e-9
+
+
 def test_what_is_too_far_away_is_not_believed() -> None:
     own = random_filter(np.random.default_rng(9))
     own.covariance[:24, :24] = 1e-6 * np.eye(24)
