@@ -138,6 +138,20 @@ def test_a_base_that_begins_elsewhere_than_at_the_origin_is_told_where_it_is() -
     assert estimate.contacts["foot"].placement.isApprox(sole, 1e-9)
 
 
+def test_the_base_moves_as_the_sensor_and_the_joints_between_them_do() -> None:
+    """Where the sensor turns about itself, by Pinocchio's Jacobian of the sensor."""
+    rng, model, q = np.random.default_rng(12), PLAIN.model, PLAIN.default_posture
+    rate, rates, imu = rng.normal(size=3), rng.normal(size=model.nv - 6), PLAIN.sensors["imu"]
+    told = dataclasses.replace(seen_by_sensors(q), angular_velocity=rate, joint_velocities=rates)
+    estimate = Estimator(PLAIN).update(0.0, told)
+    assert estimate is not None
+    link, data = PLAIN.parts.links[imu.link], model.createData()
+    J = pin.computeJointJacobian(model, data, q, link.joint_id)
+    J = (link.placement_joint_link * imu.placement_link_sensor).toActionMatrixInverse() @ J
+    wanted = np.linalg.solve(J[:, :6], np.concatenate([np.zeros(3), rate]) - J[:, 6:] @ rates)
+    assert np.abs(estimate.v - np.concatenate([wanted, rates])).max() < 1e-9
+
+
 def test_it_waits_for_what_it_needs_to_begin() -> None:
     whole, estimator = seen_by_sensors(PLAIN.default_posture), Estimator(PLAIN)
     holed = whole.joint_positions.copy()
@@ -324,6 +338,19 @@ def test_a_state_that_is_not_finite_begins_anew_where_the_base_was(
     assert jumps(told)[699] < 2e-3
     assert all(np.isfinite(estimate.v).all() for estimate in told)
     assert slips(told, walked[:1000])[900:].max() < 0.05
+
+
+def test_without_inertial_readings_a_robot_at_rest_stays_at_rest() -> None:
+    estimator, whole = Estimator(PLAIN), seen_by_sensors(PLAIN.default_posture)
+    rng, means = np.random.default_rng(9), []
+    for tick in range(1000):
+        positions = whole.joint_positions + 2e-4 * rng.normal(size=len(whole.joint_positions))
+        told = dataclasses.replace(whole, time=1e-3 * tick, joint_positions=positions)
+        estimate = estimator.update(told.time, quiet(told) if tick >= 200 else told)
+        assert estimate is not None
+        means.append(estimate.v[:6])
+    assert np.abs(np.mean(means[300:], axis=0)).max() < 3e-3
+    assert np.abs(estimate.base[3, 2] - PLAIN.default_posture[2]) < 2e-3
 
 
 def test_nothing_new_is_said_and_corrects_nothing(robot: Robot, walked: Recorded) -> None:
