@@ -10,6 +10,8 @@ from humanoid_control.execution.path_timing import PathTiming
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.retiming import retimed
 
+pytestmark = pytest.mark.feature("000-F029")
+
 TIMES = np.linspace(0.0, 2.0, 11)
 NAMES = ("a", "b")
 

@@ -17,12 +17,12 @@ from fixtures.scenes import box, place
 from benchmark.estimation import noisy, record
 from humanoid_control.estimation import Estimate, Estimator, EstimatorSettings
 from humanoid_control.estimation.filter_kernels import CONTACTS
-from humanoid_model.measurement import Measurement
+from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import Robot, load_robot
 from humanoid_model.contact import ContactLocation
 from humanoid_model.errors import InputError
+from humanoid_model.measurement import Measurement
 from humanoid_model.sensor import Sensor
-from humanoid_control.walking import generate_walk, plan_footsteps
 
 Recorded = list[tuple[Measurement, pin.SE3, np.ndarray]]
 PLAIN = load_robot("hrp2")

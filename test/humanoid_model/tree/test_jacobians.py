@@ -12,6 +12,7 @@ from humanoid_model.tree.jacobians import body_jacobian, centre_of_mass, centre_
 from humanoid_model.tree.kinematic_tree import KinematicTree, Placements
 
 
+@pytest.mark.feature("002-F062")
 @pytest.mark.parametrize("seed", range(5))
 def test_bodies_and_centre_of_mass(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -14,6 +14,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from humanoid_model import HumanoidError
 from humanoid_ros.bringup import own_domain
 
+pytestmark = pytest.mark.feature("000-F028")
+
 
 @pytest.fixture
 def _unchosen(monkeypatch: pytest.MonkeyPatch) -> None:
