@@ -26,7 +26,7 @@ from humanoid_control.stepping.walker import Walker
 from humanoid_model import Robot, load_robot, load_scene
 from humanoid_model.scene import Scene, SceneRobot
 from humanoid_sim import Simulation
-from humanoid_sim.control.controller_in_loop import ControllerInLoop
+from humanoid_sim.control import ControllerInLoop
 from humanoid_sim.sensing import NoisySensors
 
 WEAKER = {"mass": 1.1, "offset": 0.02, "friction": 0.3, "delay": 0.01}
@@ -58,7 +58,7 @@ class Run:
         self, name: str, seed: int, ground: Scene, *, plant: Robot | None = None, delay: float = 0.0
     ) -> None:
         self.name, rng = name, np.random.default_rng(seed)
-        robot = noisy(load_robot(name), rng)
+        robot = noisy(name, rng)
         placed = plant or robot
         posture = POSTURES[name]
         entry = SceneRobot(name, placed, posture, pin.SE3.Identity(), placed.postures[posture])
@@ -125,7 +125,7 @@ def disturbed(name: str, seed: int, what: str) -> bool:
         share = plain.total_mass / plain.model.inertias[plain.base_joint].mass
         aside = WEAKER["offset"] * share * np.array([math.cos(angle), math.sin(angle), 0.0])
         plant = heavier(
-            noisy(plain, np.random.default_rng(seed)), WEAKER["mass"] if "mass" in ways else 1.0,
+            noisy(name, np.random.default_rng(seed)), WEAKER["mass"] if "mass" in ways else 1.0,
             aside if "offset" in ways else np.zeros(3),
         )  # fmt: skip
     run = Run(name, seed, ground, plant=plant, delay=WEAKER["delay"] if "delay" in ways else 0.0)

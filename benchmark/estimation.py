@@ -29,7 +29,7 @@ from humanoid_model.scene import SceneBody, SceneRobot
 from humanoid_model.scene_file import load_scene
 from humanoid_model.sensor import Noise
 from humanoid_sim import Simulation
-from humanoid_sim.control.controller_in_loop import measure
+from humanoid_sim.control import measure
 from humanoid_sim.playback import WholeBodyTracking
 from humanoid_sim.sensing import NoisySensors
 

@@ -18,7 +18,7 @@ from humanoid_control.stepping import Walker
 from humanoid_model import load_robot, load_scene
 from humanoid_model.scene import SceneRobot
 from humanoid_sim import Simulation
-from humanoid_sim.control.controller_in_loop import ControllerInLoop
+from humanoid_sim.control import ControllerInLoop
 from humanoid_sim.sensing import NoisySensors
 
 POSTURES = {"hrp2": "half_sitting", "bip": "standing", "g1": "standing", "talos": "half_sitting"}

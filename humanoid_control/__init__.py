@@ -3,3 +3,8 @@
 
 Nothing here knows ROS or the simulator.
 """
+
+from humanoid_model.command import Command
+from humanoid_model.measurement import Measurement
+
+__all__ = ["Command", "Measurement"]

@@ -367,7 +367,7 @@ def test_the_contact_problem_of_several_groups_is_the_one_that_was_solved() -> N
 
 
 def test_unknown_dynamics_and_operators_are_named() -> None:
-    with pytest.raises(InputError, match=r"no dynamics 'newton'.*articulated_body, pinocchio"):
+    with pytest.raises(InputError, match=r"dynamics: is 'newton'.*articulated_body, pinocchio"):
         Simulation("stand", dynamics="newton")
     with pytest.raises(InputError, match="delassus: is 'fast'"):
         Simulation("stand", delassus="fast")
