@@ -27,6 +27,8 @@ class Measurement:
         joint_velocities: likewise [rad/s or m/s]; None: the plant doesn't measure them.
         angular_velocity: of the inertial measurement unit against the world, in the sensor's frame [rad/s], shape (3,).
         specific_force: its acceleration minus gravity, in the sensor's frame [m/s²], shape (3,): 9.81 upwards at rest.
+            This and the rate are means since the measurement before, as of units that integrate: the impact of a foot
+            is over in a millisecond.
         wrenches: by force-torque sensor, what its link and all beyond exert on the rest of the robot, in the sensor's
             frame: force [N], torque about the sensor [N m], shape (6,). A standing robot's ankles read its weight
             upwards.

@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
+from humanoid_model.arrays import Array
 from humanoid_model.checks import check_positive
 from humanoid_model.command import Command
 from humanoid_model.errors import InputError
@@ -34,27 +38,33 @@ def measure(simulation: Simulation, robot: str, sensors: NoisySensors | None = N
         sensors: module whose readings are taken; ideal ones if not given.
     """
     own = simulation.robots[robot]
-    kinds = {name: sensor.type for name, sensor in own.robot.sensors.items()}
-    imu = next((name for name, kind in kinds.items() if kind == "imu"), None)
-    forces = [name for name, kind in kinds.items() if kind == "force_torque"]
+    forces = [name for name, sensor in own.robot.sensors.items() if sensor.type == "force_torque"]
     if sensors is None:
-        reading = None if imu is None else own.imu(imu)
-        wrenches = {name: own.wrench(name) for name in forces}
         positions, velocities = own.joint_positions, own.joint_velocities
+        wrenches = {name: own.wrench(name) for name in forces}
     else:
-        reading = None if imu is None else sensors.imu(robot, imu)
-        wrenches = {name: sensors.wrench(robot, name) for name in forces}
         positions, velocities = sensors.joint_positions(robot), sensors.joint_velocities(robot)
-    return Measurement(
-        simulation.time, positions, velocities,
-        None if reading is None else reading.angular_velocity,
-        None if reading is None else reading.linear_acceleration,
-        wrenches,
-    )  # fmt: skip
+        wrenches = {name: sensors.wrench(robot, name) for name in forces}
+    inertial = _inertial(simulation, robot, sensors)
+    rate, force = (None, None) if inertial is None else inertial
+    return Measurement(simulation.time, positions, velocities, rate, force, wrenches)
+
+
+def _inertial(simulation: Simulation, robot: str, sensors: NoisySensors | None) -> Array | None:
+    """(2, 3) rate and specific force that a robot's first inertial unit reads; None without one."""
+    own = simulation.robots[robot]
+    imu = next((name for name, sensor in own.robot.sensors.items() if sensor.type == "imu"), None)
+    if imu is None:
+        return None
+    reading = own.imu(imu) if sensors is None else sensors.imu(robot, imu)
+    return np.array([reading.angular_velocity, reading.linear_acceleration])
 
 
 class ControllerInLoop(Module):
     """Lets a controller move a robot: it measures, asks, and applies the efforts some time later.
+
+    Its inertial readings are means since the last tick, as those of units that integrate: single ones of every second
+    step miss the impact of a foot, and a velocity that is integrated from them is wrong by as much.
 
     Until the first command the servos hold the robot. A copy of the simulation has a copy of the controller.
 
@@ -93,6 +103,8 @@ class ControllerInLoop(Module):
         self.command: Command | None = None
         self._robot, self._sensors, self._period, self._delay = robot, sensors, period, delay
         self._waiting: list[tuple[int, Command]] = []
+        self._inertia: Array = np.zeros((2, 3))
+        self._summed = 0
 
     def attach(self, simulation: Simulation) -> None:
         """Hold the robot until there is a command.
@@ -118,9 +130,17 @@ class ControllerInLoop(Module):
 
     def after_step(self, simulation: Simulation) -> None:
         """Measure what the step gave and ask, at each tick."""
-        count = simulation.step_count
+        count, robot = simulation.step_count, self._robot
+        imu = _inertial(simulation, robot, self._sensors)
+        if imu is not None:
+            self._inertia = self._inertia + imu
+            self._summed += 1
         if count % self._every == 0:
-            readings = measure(simulation, self._robot, self._sensors)
+            readings = measure(simulation, robot, self._sensors)
+            if self._summed > 0:
+                rate, force = self._inertia / self._summed
+                readings = replace(readings, angular_velocity=rate, specific_force=force)
+            self._inertia, self._summed = np.zeros((2, 3)), 0
             self.command = self.controller.update(simulation.time, readings)
             self._waiting.append((count + self._late, self.command))
 
@@ -130,9 +150,9 @@ class ControllerInLoop(Module):
 
     def save(self) -> object:
         """Return a copy of the controller and of what waits."""
-        return copy.deepcopy((self.controller, self.command, self._waiting))
+        return copy.deepcopy((self.controller, self.command, self._waiting, self._inertia, self._summed))
 
     def restore(self, state: object) -> None:
         """Go back to what :meth:`save` returned."""
         assert isinstance(state, tuple)
-        self.controller, self.command, self._waiting = copy.deepcopy(state)
+        self.controller, self.command, self._waiting, self._inertia, self._summed = copy.deepcopy(state)
