@@ -99,3 +99,32 @@ def test_a_fixed_base_and_bad_gains_are_refused():
         WholeBodyControl(load_robot("five_bar"))
     with pytest.raises(InputError, match="friction"):
         BodyGains(friction=0.0)
+
+
+def test_angular_momentum_fades_at_its_rate():
+    q, v = moving(5)
+    body = WholeBodyControl(BIP, dataclasses.replace(BodyGains(), spin_weight=1e5))
+    body.look(q, v)
+    for name in body.soles:
+        body.hold(name, body.soles[name].corners)
+    body.calm()
+    body.keep_posture(STANDING)
+    body.solve()
+    data = BIP.model.createData()
+    pin.computeCentroidalMomentumTimeVariation(BIP.model, data, q, v, body.accelerations)
+    assert np.linalg.norm(data.hg.angular) > 0.05
+    np.testing.assert_allclose(data.dhg.angular, -5.0 * np.array(data.hg.angular), atol=0.02)
+
+
+def test_the_base_turns_towards_its_attitude():
+    q, v = moving(6)
+    body = WholeBodyControl(BIP, dataclasses.replace(BodyGains(), trunk_weight=1e5))
+    body.look(q, v)
+    for name in body.soles:
+        body.hold(name, body.soles[name].corners)
+    goal = body.data.oMi[BIP.base_joint].rotation @ pin.exp3(np.array([0.02, -0.01, 0.03]))
+    body.orient_base(goal)
+    body.keep_posture(STANDING)
+    body.solve()
+    wanted = 100.0 * np.array([0.02, -0.01, 0.03]) - 20.0 * v[3:6]
+    np.testing.assert_allclose(body.accelerations[3:6], wanted, atol=0.02)

@@ -50,7 +50,8 @@ def test_each_tick_hears_the_sensors_and_the_mean_of_inertial_readings_since_the
     for k, told in enumerate(recorder.heard):
         since = single[3 * k : 3 * k + 3]
         np.testing.assert_allclose(told.specific_force, np.mean([m.specific_force for m in since], axis=0), rtol=1e-12)
-        np.testing.assert_allclose(told.angular_velocity, np.mean([m.angular_velocity for m in since], axis=0), rtol=1e-9)
+        turned = np.mean([m.angular_velocity for m in since], axis=0)
+        np.testing.assert_allclose(told.angular_velocity, turned, rtol=1e-9)
         np.testing.assert_array_equal(told.joint_positions, since[-1].joint_positions)
         for name, wrench in told.wrenches.items():
             np.testing.assert_array_equal(wrench, since[-1].wrenches[name])
