@@ -45,7 +45,7 @@ BUDGETS = {
     "files of humanoid_control": 35,
     "lines of humanoid_kinematics": 8158,
     "files of humanoid_kinematics": 51,
-    "lines of humanoid_model": 12846,
+    "lines of humanoid_model": 12848,
     "files of humanoid_model": 83,
     "lines of humanoid_planner": 24315,
     "files of humanoid_planner": 162,
@@ -53,14 +53,14 @@ BUDGETS = {
     "files of humanoid_planner.gait": 125,
     "lines of humanoid_ros": 29469,
     "files of humanoid_ros": 238,
-    "lines of humanoid_sim": 32113,
+    "lines of humanoid_sim": 32133,
     "files of humanoid_sim": 215,
     "lines of humanoid_studies": 19999,
     "files of humanoid_studies": 186,
     "dataclasses": 600,
     "public names": 453,
     "folders that import each other": 28,
-    "words of docs": 41111,
+    "words of docs": 41302,
 }
 SLACK = 0.01
 
