@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from humanoid_model.apart import apart
 from humanoid_model.arrays import Records
 from humanoid_model.compiling import uncounted
 from humanoid_model.tree.joint_kind import (
@@ -49,23 +50,18 @@ def _of_quaternion(q: np.ndarray, i: int) -> _Turn:
 
 
 @uncounted()
-def _angular(S: np.ndarray, k: int, x: float, y: float, z: float, p: np.ndarray, pitch: float) -> None:
-    """Compute the row of a rotation about the axis (x, y, z) through the point p, with a slide along it."""
-    S[k, 0] = p[1] * z - p[2] * y + pitch * x
-    S[k, 1] = p[2] * x - p[0] * z + pitch * y
-    S[k, 2] = p[0] * y - p[1] * x + pitch * z
-    S[k, 3] = x
-    S[k, 4] = y
-    S[k, 5] = z
-
-
-@uncounted()
-def _linear(S: np.ndarray, k: int, x: float, y: float, z: float) -> None:
-    """Compute the row of a translation along (x, y, z)."""
-    S[k, 0] = x
-    S[k, 1] = y
-    S[k, 2] = z
-    S[k, 3] = S[k, 4] = S[k, 5] = 0.0
+def _product(a: _Turn, b: _Turn) -> _Turn:
+    return (
+        a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
+        a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
+        a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
+        a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
+        a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
+        a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
+        a[6] * b[0] + a[7] * b[3] + a[8] * b[6],
+        a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
+        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
+    )
 
 
 @uncounted(forceinline=True)
@@ -82,40 +78,27 @@ def place_joint(joints: Records, j: int, q: np.ndarray, placed: Placements) -> N
     kind, i, k, axis, factor = joint.kind, joint.idx_q, joint.idx_v, joint.axis, joint.factor
     u_0 = u_1 = u_2 = 0.0  # slide in the fixed frame
     turn = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    if kind == REVOLUTE:
-        angle = factor * q[i] + joint.offset
-        turn = _about(axis, math.cos(angle), math.sin(angle))
-    elif kind in (PRISMATIC, HELICAL):
-        position = factor * q[i] + joint.offset
-        slide = position if kind == PRISMATIC else joint.pitch * position
-        u_0, u_1, u_2 = axis[0] * slide, axis[1] * slide, axis[2] * slide
-        if kind == HELICAL:
-            turn = _about(axis, math.cos(position), math.sin(position))
-    elif kind == UNBOUNDED:
-        turn = _about(axis, q[i], q[i + 1])
-    elif kind == SPHERICAL:
-        turn = _of_quaternion(q, i)
-    elif kind == UNIVERSAL:
-        a = _about(axis, math.cos(q[i]), math.sin(q[i]))
-        b = _about(joint.second_axis, math.cos(q[i + 1]), math.sin(q[i + 1]))
-        turn = (
-            a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
-            a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
-            a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
-            a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
-            a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
-            a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
-            a[6] * b[0] + a[7] * b[3] + a[8] * b[6],
-            a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
-            a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
-        )
+    about_axis = kind in (REVOLUTE, UNBOUNDED, HELICAL, UNIVERSAL)
+    if about_axis:
+        if kind == UNBOUNDED:
+            cosine, sine = q[i], q[i + 1]
+        else:
+            angle = factor * q[i] + joint.offset
+            cosine, sine = math.cos(angle), math.sin(angle)
+        turn = _about(axis, cosine, sine)
+        if kind == UNIVERSAL:
+            turn = _product(turn, _about(joint.second_axis, math.cos(q[i + 1]), math.sin(q[i + 1])))
     elif kind == PLANAR:  # x, y, cosine, sine
-        u_0, u_1 = q[i], q[i + 1]
         turn = (q[i + 2], -q[i + 3], 0.0, q[i + 3], q[i + 2], 0.0, 0.0, 0.0, 1.0)
-    else:  # TRANSLATION, FREE_FLYER
+    elif kind in (SPHERICAL, FREE_FLYER):
+        turn = _of_quaternion(q, i + 3 if kind == FREE_FLYER else i)
+    if kind in (PRISMATIC, HELICAL):
+        slide = joint.pitch * (factor * q[i] + joint.offset)
+        u_0, u_1, u_2 = axis[0] * slide, axis[1] * slide, axis[2] * slide
+    elif kind in (TRANSLATION, FREE_FLYER):
         u_0, u_1, u_2 = q[i], q[i + 1], q[i + 2]
-        if kind == FREE_FLYER:
-            turn = _of_quaternion(q, i + 3)
+    elif kind == PLANAR:
+        u_0, u_1 = q[i], q[i + 1]
     q_00, q_01, q_02, q_10, q_11, q_12, q_20, q_21, q_22 = turn
     A, F, t, above, R = (
         placed.rotations[joint.parent], joint.rotation, joint.translation, placed.origins[joint.parent],
@@ -134,42 +117,36 @@ def place_joint(joints: Records, j: int, q: np.ndarray, placed: Placements) -> N
         R[r, 0] = b_0 * q_00 + b_1 * q_10 + b_2 * q_20
         R[r, 1] = b_0 * q_01 + b_1 * q_11 + b_2 * q_21
         R[r, 2] = b_0 * q_02 + b_1 * q_12 + b_2 * q_22
-    if kind <= HELICAL:  # one axis, which turns with the body
-        x = factor * (R[0, 0] * axis[0] + R[0, 1] * axis[1] + R[0, 2] * axis[2])
-        y = factor * (R[1, 0] * axis[0] + R[1, 1] * axis[1] + R[1, 2] * axis[2])
-        z = factor * (R[2, 0] * axis[0] + R[2, 1] * axis[1] + R[2, 2] * axis[2])
-        if kind == PRISMATIC:
-            _linear(S, k, x, y, z)
-        else:
-            _angular(S, k, x, y, z, p, joint.pitch)
-    elif kind == UNIVERSAL:  # the first axis is fixed in the parent, the second in the body
-        f_0 = f_00 * axis[0] + f_01 * axis[1] + f_02 * axis[2]
-        f_1 = f_10 * axis[0] + f_11 * axis[1] + f_12 * axis[2]
-        f_2 = f_20 * axis[0] + f_21 * axis[1] + f_22 * axis[2]
-        _angular(
-            S, k, A[0, 0] * f_0 + A[0, 1] * f_1 + A[0, 2] * f_2, A[1, 0] * f_0 + A[1, 1] * f_1 + A[1, 2] * f_2,
-            A[2, 0] * f_0 + A[2, 1] * f_1 + A[2, 2] * f_2, p, 0.0,
-        )  # fmt: skip
-        b = joint.second_axis
-        _angular(
-            S, k + 1, R[0, 0] * b[0] + R[0, 1] * b[1] + R[0, 2] * b[2],
-            R[1, 0] * b[0] + R[1, 1] * b[1] + R[1, 2] * b[2], R[2, 0] * b[0] + R[2, 1] * b[1] + R[2, 2] * b[2], p, 0.0,
-        )  # fmt: skip
-    elif kind == PLANAR:
-        _linear(S, k, R[0, 0], R[1, 0], R[2, 0])
-        _linear(S, k + 1, R[0, 1], R[1, 1], R[2, 1])
-        _angular(S, k + 2, R[0, 2], R[1, 2], R[2, 2], p, 0.0)
-    else:  # slides along the body's own axes, turns about them
-        if kind != SPHERICAL:
-            for c in range(3):
-                _linear(S, k + c, R[0, c], R[1, c], R[2, c])
-            k += 3
-        if kind != TRANSLATION:
-            for c in range(3):
-                _angular(S, k + c, R[0, c], R[1, c], R[2, c], p, 0.0)
+    for c in range(joint.nv):
+        turns, pitch = about_axis, 0.0
+        if kind == UNIVERSAL and c == 0:  # fixed in the parent
+            f_0 = f_00 * axis[0] + f_01 * axis[1] + f_02 * axis[2]
+            f_1 = f_10 * axis[0] + f_11 * axis[1] + f_12 * axis[2]
+            f_2 = f_20 * axis[0] + f_21 * axis[1] + f_22 * axis[2]
+            x = A[0, 0] * f_0 + A[0, 1] * f_1 + A[0, 2] * f_2
+            y = A[1, 0] * f_0 + A[1, 1] * f_1 + A[1, 2] * f_2
+            z = A[2, 0] * f_0 + A[2, 1] * f_1 + A[2, 2] * f_2
+        elif about_axis or kind == PRISMATIC:
+            a = joint.second_axis if kind == UNIVERSAL else axis
+            x = factor * (R[0, 0] * a[0] + R[0, 1] * a[1] + R[0, 2] * a[2])
+            y = factor * (R[1, 0] * a[0] + R[1, 1] * a[1] + R[1, 2] * a[2])
+            z = factor * (R[2, 0] * a[0] + R[2, 1] * a[1] + R[2, 2] * a[2])
+            pitch = joint.pitch
+        else:  # along the body's own axes first, then about them
+            x, y, z = R[0, c % 3], R[1, c % 3], R[2, c % 3]
+            turns = c >= 3 or kind == SPHERICAL or (kind == PLANAR and c == 2)
+            pitch = 0.0 if turns else 1.0
+        s = S[k + c]
+        s[0], s[1], s[2] = pitch * x, pitch * y, pitch * z
+        s[3] = s[4] = s[5] = 0.0
+        if turns:
+            s[0] += p[1] * z - p[2] * y
+            s[1] += p[2] * x - p[0] * z
+            s[2] += p[0] * y - p[1] * x
+            s[3], s[4], s[5] = x, y, z
 
 
-@uncounted()
+@apart(error_model="numpy", _nrt=False)
 def place_all(tree: KinematicTree, q: np.ndarray, placed: Placements) -> None:
     """Place all bodies in one pass, and compute the motion of each velocity coordinate.
 

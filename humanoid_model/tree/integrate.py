@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
 from humanoid_model.tree.joint_kind import FREE_FLYER, PLANAR, SPHERICAL, UNBOUNDED
 from humanoid_model.tree.kinematic_tree import KinematicTree
@@ -62,7 +63,7 @@ def _turn_in_plane(q: np.ndarray, c: float, s: float, out: np.ndarray) -> None:
     out[1] = norm * new_s
 
 
-@uncounted()
+@apart(error_model="numpy", _nrt=False)
 def integrate(tree: KinematicTree, q: np.ndarray, v: np.ndarray, dt: float, out: np.ndarray) -> None:
     """Compute the configuration after a time at a constant velocity, as ``pinocchio.integrate(model, q, dt * v)``.
 

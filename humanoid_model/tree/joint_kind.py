@@ -34,7 +34,7 @@ class JointMotion(NamedTuple):
         axis: (3,) unit vector in the joint frame; of a universal joint the first one, in its fixed frame; zero for
             kinds without.
         second_axis: (3,) of a universal joint, in the joint frame; zero for others.
-        pitch: of a helical joint [m/rad]; 0 for others.
+        pitch: slide for a unit of the coordinate: of a helical joint [m/rad], 1 of a prismatic one, 0 of others.
     """
 
     kind: int
@@ -62,7 +62,7 @@ def joint_motion(model: pin.Model, j: int) -> JointMotion:
         S = np.array(data.S).ravel()
         slide, turn = S[:3], S[3:]
         if not turn.any():
-            return JointMotion(PRISMATIC, slide, none, 0.0)
+            return JointMotion(PRISMATIC, slide, none, 1.0)
         if joint.nq == 2:
             return JointMotion(UNBOUNDED, turn, none, 0.0)
         return JointMotion(HELICAL if slide.any() else REVOLUTE, turn, none, float(slide @ turn))

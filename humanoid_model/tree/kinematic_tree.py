@@ -14,7 +14,7 @@ from humanoid_model.tree.joint_kind import joint_motion, slide_count
 
 #: A joint and the body that it moves: kind, parent; where its coordinates and its velocity coordinates begin, and how
 #: many of the latter there are; the last velocity coordinate that moves the body, -1 for none; rotation (3, 3) and
-#: translation (3,) [m] of its fixed frame in the parent; axes (3,) and pitch [m/rad], see ``joint_kind.JointMotion``;
+#: translation (3,) [m] of its fixed frame in the parent; axes (3,) and pitch, see ``joint_kind.JointMotion``;
 #: factor and offset of a joint of one coordinate that follows another one's: its own is ``factor * q + offset``; of
 #: what it carries rigidly the mass [kg], centre of mass (3,) [m] and inertia about that (3, 3) [kg m^2], in its frame.
 JOINT = np.dtype(

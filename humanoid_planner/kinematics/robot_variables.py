@@ -109,7 +109,7 @@ class _Builder:
         self.rows.append(
             {
                 "kind": kind, "parent": parent, "rotation": placement.rotation, "translation": placement.translation,
-                "axis": axis, "nv": 1, "idx_v": len(self.rows) - 1,
+                "axis": axis, "pitch": float(kind == PRISMATIC), "nv": 1, "idx_v": len(self.rows) - 1,
             }
         )  # fmt: skip
         self.limits.append(limits)
