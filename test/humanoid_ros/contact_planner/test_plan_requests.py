@@ -176,16 +176,28 @@ def test_a_plan_that_reaches_its_goal_is_shown_checked_and_drawn(contact_planner
 
 @pytest.mark.feature("001-F159")
 def test_failures_put_stances_off_as_in_the_library(contact_planner: Any, scenario: Any) -> None:
-    """On the floor alone most contacts nearer to the goal have no posture."""
-    problem = scenario.but(surfaces=["floor"], seed=2, failure_penalty=1.0).problem
-    plan = library.plan_contacts(problem, max_nodes=25)
-    request = stairs(used_surfaces=["floor"], max_nodes=25, failure_penalty=1.0)
-    answer = planned(contact_planner, request).plan
-    request.failure_penalty = 0.0
-    greedy = planned(contact_planner, request).plan
-    assert answer.statistics.posture_calls == len(plan.statistics.calls)
-    assert answer.statistics.expanded == plan.statistics.expanded > greedy.statistics.expanded
-    np.testing.assert_allclose(postures(scenario, answer), plan.postures, atol=1e-9)
+    """On the floor alone most contacts nearer to the goal have no posture.
+
+    Which foot is lifted first is a tie of mirror images, which the last bits of the arithmetic break: what holds on any
+    processor is what several seeds have in common.
+    """
+    plans = {
+        (seed, penalty): library.plan_contacts(
+            scenario.but(surfaces=["floor"], seed=seed, failure_penalty=penalty).problem, max_nodes=25
+        )
+        for seed in range(1, 7)
+        for penalty in (1.0, 0.0)
+    }
+    expanded = {p: sum(plan.statistics.expanded for (_, own), plan in plans.items() if own == p) for p in (1.0, 0.0)}
+    assert expanded[1.0] > 1.2 * expanded[0.0], "other stances than the ones that failed are tried"
+    for penalty in (1.0, 0.0):
+        plan = plans[2, penalty]
+        answer = planned(
+            contact_planner, stairs(used_surfaces=["floor"], max_nodes=25, failure_penalty=penalty)
+        ).plan
+        assert answer.statistics.posture_calls == len(plan.statistics.calls)
+        assert answer.statistics.expanded == plan.statistics.expanded
+        np.testing.assert_allclose(postures(scenario, answer), plan.postures, atol=1e-9)
 
 
 @pytest.mark.feature("001-F159")
