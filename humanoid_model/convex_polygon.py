@@ -92,6 +92,22 @@ def polygon_margin(polygon: ArrayLike, point: ArrayLike) -> float:
     return distance if inside else -distance
 
 
+def nearest_point(polygon: ArrayLike, point: ArrayLike) -> NDArray[np.float64]:
+    """Return the point itself if a convex polygon holds it, otherwise the polygon's point that is nearest to it.
+
+    Args:
+        polygon: counter-clockwise corners, shape (k, 2), three at least.
+        point: shape (2,).
+    """
+    corners, p = np.array(polygon, dtype=float), np.array(point, dtype=float)
+    if polygon_margin(corners, p) >= 0.0:
+        return p
+    edges = np.roll(corners, -1, axis=0) - corners
+    along = np.clip(((p - corners) * edges).sum(axis=1) / (edges**2).sum(axis=1), 0.0, 1.0)
+    feet = corners + along[:, None] * edges
+    return np.asarray(feet[np.argmin(np.linalg.norm(feet - p, axis=1))])
+
+
 def convex_pieces(outline: ArrayLike) -> list[NDArray[np.float64]]:
     """Cut the inside of an outline into convex polygons, one more than it has inner corners at most.
 

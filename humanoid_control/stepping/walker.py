@@ -13,14 +13,16 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_control.estimation import Estimate, Estimator
+from humanoid_control.stepping.replanned_swing import ReplannedSwing
 from humanoid_control.stepping.step_adjustment import AdjustedStep, StepBounds, adjust_step, wanted_offset
-from humanoid_control.stepping.support_polygon import SupportPolygon
-from humanoid_control.stepping.swing_foot import SwingFoot
 from humanoid_control.stepping.walker_settings import WalkerSettings
+from humanoid_control.walking.footstep_plan import support_soles
 from humanoid_control.whole_body.whole_body_control import WholeBodyControl
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
+from humanoid_model.checks import check_array
 from humanoid_model.command import Command
+from humanoid_model.convex_polygon import convex_hull, nearest_point, polygon_margin
 from humanoid_model.errors import InputError
 from humanoid_model.measurement import Measurement
 
@@ -89,14 +91,9 @@ class Walker:
         Raises:
             InputError: the base is fixed, it has another number of soles, or no such posture.
         """
+        support_soles(robot)
         self.robot, self.settings = robot, settings or WalkerSettings()
         self.body = WholeBodyControl(robot, self.settings.gains)
-        if len(self.body.soles) != 2:
-            raise InputError(
-                f"has {len(self.body.soles)} support contacts; walking takes two",
-                element=f"robot '{robot.name}'",
-                remedy="Mark the contact location of each foot with 'support: true'",
-            )
         self._posture = robot.posture(posture)
         self._estimator = estimator or Estimator(robot)
         self._names = tuple(self.body.joint_names)
@@ -133,7 +130,7 @@ class Walker:
         self._goal: Array = np.zeros(4)
         self._time, self._course, self._level, self._omega = math.nan, math.nan, math.nan, 0.0
         self._began, self._duration, self._urgency = 0.0, self.settings.step_time, 0.0
-        self._swing: SwingFoot | None = None
+        self._swing: ReplannedSwing | None = None
         self._efforts: Array = np.zeros(len(self._names))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Walker:
@@ -183,7 +180,12 @@ class Walker:
             q: (nq,) configuration.
             v: (nv,) velocity.
             loads: normal force on each sole [N].
+
+        Raises:
+            InputError: a configuration or velocity of another length, or with a number that isn't finite.
         """
+        check_array(q, "q", (self.robot.model.nq,))
+        check_array(v, "v", (self.robot.model.nv,))
         dt = min(max(time - self._time, 0.0), _LONGEST_TICK) if math.isfinite(self._time) else 0.0
         self._time = time
         self._look(q, v, dt)
@@ -257,8 +259,8 @@ class Walker:
             inward = self._origin(self._other(self.stance)) - self._origin(self.stance)
             target = self._origin(self.stance) + inward / (1.0 + math.exp(self._omega * settings.step_time))
         off = self.dcm - target
-        self.pressure = polygon.nearest(self.dcm + settings.standing_gain / self._omega * off)
-        if polygon.margin(self.dcm) < 0.0:
+        self.pressure = nearest_point(polygon, self.dcm + settings.standing_gain / self._omega * off)
+        if polygon_margin(polygon, self.dcm) < 0.0:
             self._begin(time, min((self._right, self._left), key=self._trouble))
         elif self.mode is WalkMode.STANDING:
             if np.any(self._velocity != 0.0):
@@ -274,14 +276,14 @@ class Walker:
         step = self._adjust(0.0)
         return float(np.abs(step.offset_error).sum() + 0.1 * np.abs(step.place - self._wanted()[0]).sum())
 
-    def _polygon(self) -> SupportPolygon:
-        """Return what both soles span, without their margins."""
+    def _polygon(self) -> Array:
+        """(k, 2) corners of what both soles span, without their margins [m]."""
         corners = []
         for name, placement in self._soles.items():
             patch = self.body.soles[name].patch
             inner = patch * (1.0 - self.settings.margin / np.abs(patch).max(axis=0))
             corners.append(inner @ placement.rotation[:2, :2].T + placement.translation[:2])
-        return SupportPolygon(np.vstack(corners))
+        return convex_hull(np.vstack(corners))
 
     def _lowest(self, sole: str) -> float:
         """Height of a sole's lowest corner [m]: of what it stands on, though its heel may be in the air."""
@@ -308,7 +310,7 @@ class Walker:
         settings, elapsed, free = self.settings, time - self._began, self._other(self.stance)
         if self._swing is None and elapsed >= settings.double_support:
             here = np.append(self._soles[free].translation, _heading(self._soles[free]))
-            self._swing = SwingFoot(here, settings.clearance * self._unit, elapsed)
+            self._swing = ReplannedSwing(here, settings.clearance * self._unit, elapsed)
             self._bearing = (self.stance,)
         late = elapsed - settings.double_support > 0.5 * (self._duration - settings.double_support)
         if self._swing is not None and late and loads[free] > settings.presses * self._weight:
@@ -323,7 +325,7 @@ class Walker:
         if not np.any(self._velocity != 0.0):
             gap = self._origin(landed) - self._origin(self._other(landed))
             ahead = _turn(_heading(self._soles[landed])).T @ gap
-            if abs(ahead[0]) < _BESIDE and self._polygon().margin(self.dcm) > _INSIDE:
+            if abs(ahead[0]) < _BESIDE and polygon_margin(self._polygon(), self.dcm) > _INSIDE:
                 self.mode, self._bearing = WalkMode.STANDING, (self._right, self._left)
                 return
         self._begin(time, landed)

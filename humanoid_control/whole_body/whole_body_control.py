@@ -241,8 +241,8 @@ class WholeBodyControl:
         M[self._lower] = M.T[self._lower]  # Pinocchio fills the upper half
         program = self._body.program(self._tasks, M, np.array(self.data.nle), np.vstack(self._bearing))
         x = program.solve()
-        self.solved = x is not None
-        if x is None:
+        self.solved = x is not None and bool(np.isfinite(x).all())
+        if x is None or not self.solved:
             return None
         nv = self.model.nv
         self.accelerations, self.forces = x[:nv], x[nv:].reshape(-1, 3)

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
 from humanoid_model.contact import polygon_problem
-from humanoid_model.convex_polygon import convex_hull, convex_pieces, polygon_area, polygon_margin
+from humanoid_model.convex_polygon import convex_hull, convex_pieces, nearest_point, polygon_area, polygon_margin
 from humanoid_model.errors import InputError
 
 SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]])
@@ -111,3 +111,15 @@ def test_an_outline_in_the_shape_of_an_l_becomes_two_rectangles() -> None:
     assert sorted(polygon_area(piece) for piece in pieces) in ([1.0, 3.0], [2.0, 2.0])
     assert [len(piece) for piece in pieces] == [4, 4]
     assert len(convex_pieces(SQUARE)) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_point_of_a_polygon_is_nearer_than_the_nearest_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    hull = convex_hull(rng.normal(size=(8, 2)))
+    for point in rng.normal(scale=2.0, size=(20, 2)):
+        found = nearest_point(hull, point)
+        # In the polygon, and every corner lies behind the line through it across the way: no point of it is nearer.
+        assert polygon_margin(hull, found) > -1e-9
+        assert ((hull - found) @ (point - found)).max() < 1e-9
+        assert (polygon_margin(hull, point) > 0.0) == np.array_equal(found, point)

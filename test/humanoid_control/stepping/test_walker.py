@@ -122,6 +122,13 @@ def test_bad_requests_are_named():
     robot = load_robot("bip")
     with pytest.raises(InputError, match="velocity"):
         Walker(robot, "standing").walk(float("nan"))
+    lost = robot.postures["standing"] * np.nan
+    with pytest.raises(InputError, match="q"):
+        Walker(robot, "standing").respond(0.0, lost, np.zeros(robot.model.nv), {"left_sole": 0.0, "right_sole": 0.0})
+    with pytest.raises(InputError, match="v"):
+        Walker(robot, "standing").respond(0.0, robot.postures["standing"], lost[:-1], {})
+    with pytest.raises(InputError, match="fixed base"):
+        Walker(load_robot("five_bar"), "zero")
     with pytest.raises(InputError, match="posture"):
         Walker(robot, "nowhere")
     with pytest.raises(InputError, match="margin"):

@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_control.stepping.swing_foot import SwingFoot
+from humanoid_control.stepping.replanned_swing import ReplannedSwing
 
 START, GOAL = np.array([0.0, 0.1, 0.0, 0.0]), np.array([0.3, 0.15, 0.0, 0.2])
 
 
 def test_towards_a_goal_that_stays_it_is_the_quintic():
-    foot, dt, duration = SwingFoot(START, 0.06, 0.0), 1e-4, 0.5
+    foot, dt, duration = ReplannedSwing(START, 0.06, 0.0), 1e-4, 0.5
     for k in range(2500):
         foot.advance(GOAL, k * dt, duration, dt, 0.0)
     s = 0.5
@@ -23,7 +23,7 @@ def test_towards_a_goal_that_stays_it_is_the_quintic():
 
 
 def test_it_clears_the_ground_and_lands_on_time_at_its_speed():
-    foot, dt, heights = SwingFoot(START, 0.06, 0.0), 1e-3, []
+    foot, dt, heights = ReplannedSwing(START, 0.06, 0.0), 1e-3, []
     for k in range(500):
         foot.advance(GOAL, k * dt, 0.5, dt, 0.1)
         heights.append(foot.position[2])
@@ -40,7 +40,7 @@ def test_it_clears_the_ground_and_lands_on_time_at_its_speed():
 
 
 def test_a_goal_that_moves_bends_the_way_without_a_jump():
-    foot, dt = SwingFoot(START, 0.06, 0.0), 1e-3
+    foot, dt = ReplannedSwing(START, 0.06, 0.0), 1e-3
     before = foot.velocity.copy()
     for k in range(500):
         foot.advance(GOAL + (k > 200) * np.array([0.1, -0.02, 0.0, 0.0]), k * dt, 0.5, dt, 0.1)

@@ -25,7 +25,7 @@ _RISE = 0.45
 """Share of a swing in which the foot rises."""
 
 
-class SwingFoot:
+class ReplannedSwing:
     """What a swinging foot is led along: x, y, height and heading.
 
     Args:
