@@ -33,6 +33,8 @@ _FROZEN = 0.04
 """Nor is its place [s]."""
 _SUNK = 0.006
 """How far below the ground a foot aims, so that it isn't late [m]."""
+_UPRIGHT = 0.1
+"""Deviation of the tilt below which a walker begins [rad]."""
 _LONGEST_TICK = 0.02
 """Time between ticks beyond which the clock has jumped: swinging feet and course don't follow it [s]."""
 _SHIFTED = (0.015, 0.02)
@@ -152,18 +154,22 @@ class Walker:
             raise InputError(f"is {velocity.tolist()}", element="velocity", remedy="Give finite numbers")
         self._velocity = velocity
 
-    def update(self, time: float, measurement: Measurement) -> Command:
+    def update(self, time: float, measurement: Measurement) -> Command | None:
         """Efforts of the driven joints until the next tick.
 
         Args:
             time: of the controller's clock [s].
-            measurement: readings of this tick. Before the first ones that have all joints and inertial readings the
-                efforts are zero.
+            measurement: readings of this tick.
+
+        Returns:
+            The command; None until it is known once how the robot stands, for which something else has to hold it: from
+            measurements with all joints and inertial readings, and not in free fall.
         """
         estimate = self._estimator.update(time, measurement)
         if estimate is None:
-            still = np.zeros(len(self._names))
-            return Command(time, self._names, still, self._posture[self._places], still)
+            return None
+        if self.estimate is None and not estimate.tilt_deviation < _UPRIGHT:
+            return None
         self.estimate = estimate
         loads = {}
         for name in self.body.soles:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Controller(Protocol):
     """What answers measurements with commands, as those of ``humanoid_control`` do."""
 
-    def update(self, time: float, measurement: Measurement) -> Command:
-        """Command until the next tick, by the clock of the controller [s]."""
+    def update(self, time: float, measurement: Measurement) -> Command | None:
+        """Command until the next tick, by the clock of the controller [s]; None: what acts goes on."""
         ...
 
 
@@ -141,8 +141,10 @@ class ControllerInLoop(Module):
                 rate, force = self._inertia / self._summed
                 readings = replace(readings, angular_velocity=rate, specific_force=force)
             self._inertia, self._summed = np.zeros((2, 3)), 0
-            self.command = self.controller.update(simulation.time, readings)
-            self._waiting.append((count + self._late, self.command))
+            command = self.controller.update(simulation.time, readings)
+            if command is not None:
+                self.command = command
+                self._waiting.append((count + self._late, command))
 
     def detach(self, simulation: Simulation) -> None:
         """Leave the joints to their servos, where they are."""

@@ -115,7 +115,21 @@ def test_nothing_is_commanded_before_there_is_a_state():
     robot = load_robot("bip")
     walker = Walker(robot, "standing")
     blind = Measurement(0.0, np.zeros(len(robot.joint_names)))
-    assert not walker.update(0.0, blind).efforts.any()
+    assert walker.update(0.0, blind) is None
+
+
+def test_one_that_is_dropped_is_held_until_it_knows_which_way_is_up():
+    simulation, loop = walking()
+    own = simulation.robots["bip"]
+    q = own.q
+    q[2] += 0.02
+    own.set_state(q)
+    simulation.run(0.03)
+    assert loop.command is None, "in free fall nothing tells the vertical"
+    simulation.run(0.8)
+    assert loop.command is not None
+    assert loop.controller.mode is WalkMode.STANDING
+    assert stands(simulation)
 
 
 def test_bad_requests_are_named():
