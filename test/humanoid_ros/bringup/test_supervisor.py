@@ -245,7 +245,12 @@ def test_a_supervisor_that_is_killed_leaves_nothing_running():
 
 def test_a_group_that_has_ended_is_left_alone_by_the_guard():
     """Its number may be another's by then."""
-    others = [subprocess.Popen([sys.executable, "-c", TALK], start_new_session=True) for _ in range(2)]
+    others = [
+        subprocess.Popen([sys.executable, "-c", TALK], start_new_session=True, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    for each in others:
+        assert each.stdout.readline() == "hello\n"  # what comes while Python starts may be lost
     ended, left = others
     told = f"{ended.pid}\n{left.pid}\n{ended.pid}\n"
     guard = subprocess.Popen([sys.executable, orphan_guard.__file__, "60", "60"], stdin=subprocess.PIPE, text=True)

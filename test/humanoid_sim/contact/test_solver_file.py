@@ -8,6 +8,7 @@ import pytest
 from fixtures.contact_problems import box_problem
 
 from humanoid_model.errors import InputError
+from humanoid_model.extensions import load_extensions
 from humanoid_sim import solve_contacts
 from humanoid_sim.contact.solve import SOLVERS
 from humanoid_sim.contact.solver_file import KEYWORDS, read_solver_file
@@ -22,6 +23,7 @@ def test_every_pair_of_the_table_gives_the_same_net_force(tmp_path: Path, family
     path = tmp_path / "solver.txt"
     path.write_text(f"# as in the thesis\n{family} {method}\n")
     name = read_solver_file(path)
+    load_extensions("contact_solvers")
     assert name in SOLVERS
     result = solve_contacts(box_problem(math.radians(5.0)), name, tolerance=1e-9, max_iterations=20_000)
     assert result.converged
