@@ -12,9 +12,8 @@ A controller looks at a state, adds the tasks of this tick, and asks for the eff
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -22,56 +21,49 @@ import pinocchio as pin
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
+from humanoid_model.fields import Described, number
 from humanoid_model.inverse_dynamics_program import BodyLimits, WeightedTasks
 
 _ALIGNED = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 _SKEW = np.stack([pin.skew(axis) for axis in np.eye(3)]).reshape(3, 9)
 """Makes the matrices of cross products, row by row, of vectors from their components."""
+_HEAVIEST = 1e9
+"""Largest weight: beyond it the program's matrix is singular in double precision."""
 
 
 @dataclass(frozen=True)
-class BodyGains:
-    """How strictly and how fast tasks are followed.
+class BodyGains(Described):
+    """How strictly and how fast tasks are followed."""
 
-    Attributes:
-        trunk: natural frequency of the base's attitude [rad/s].
-        swing: of a sole in the air [rad/s].
-        joint: of joints that the tasks leave free [rad/s].
-        contact: rate at which a bearing sole's speed fades [1/s].
-        hold_weight: of bearing soles.
-        centre_weight: of the centre of mass along the ground; its height has a third of it.
-        trunk_weight: of the base's attitude.
-        spin: rate at which the angular momentum about the centre of mass fades [1/s].
-        spin_weight: of that [1/(kg m²)²].
-        swing_weight: of a swinging sole.
-        joint_weight: of the posture.
-        force_weight: of squared contact forces, beside squared accelerations [1/kg²].
-        friction: coefficient that forces keep to.
-    """
+    part_of: ClassVar[str] = "gains."
 
-    trunk: float = 10.0
-    swing: float = 25.0
-    joint: float = 10.0
-    contact: float = 30.0
-    hold_weight: float = 3e3
-    centre_weight: float = 100.0
-    trunk_weight: float = 3.0
-    spin: float = 5.0
-    spin_weight: float = 0.02
-    swing_weight: float = 10.0
-    joint_weight: float = 1e-2
-    force_weight: float = 1e-6
-    friction: float = 0.6
-
-    def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            InputError: one isn't positive.
-        """
-        for name, value in vars(self).items():
-            if not (math.isfinite(value) and value > 0.0):
-                raise InputError(f"is {value}", element=f"gains.{name}", remedy="Give a number above 0")
+    trunk: float = number(10.0, "natural frequency of the base's attitude", "rad/s", low=0.0, above=True)
+    swing: float = number(25.0, "natural frequency of a sole in the air", "rad/s", low=0.0, above=True)
+    joint: float = number(10.0, "natural frequency of joints that the tasks leave free", "rad/s", low=0.0, above=True)
+    contact: float = number(30.0, "rate at which a bearing sole's speed fades", "1/s", low=0.0, above=True)
+    hold_weight: float = number(3e3, "weight of bearing soles", low=0.0, above=True, high=_HEAVIEST)
+    centre_weight: float = number(
+        100.0,
+        "weight of the centre of mass along the ground; its height has a third of it",
+        low=0.0, above=True, high=_HEAVIEST,
+    )  # fmt: skip
+    trunk_weight: float = number(3.0, "weight of the base's attitude", low=0.0, above=True, high=_HEAVIEST)
+    spin: float = number(
+        5.0,
+        "rate at which the angular momentum about the centre of mass fades",
+        "1/s", low=0.0, above=True,
+    )  # fmt: skip
+    spin_weight: float = number(
+        0.02, "weight of the angular momentum", "1/(kg m²)²", low=0.0, above=True, high=_HEAVIEST,
+    )  # fmt: skip
+    swing_weight: float = number(10.0, "weight of a swinging sole", low=0.0, above=True, high=_HEAVIEST)
+    joint_weight: float = number(1e-2, "weight of the posture", low=0.0, above=True, high=_HEAVIEST)
+    force_weight: float = number(
+        1e-6,
+        "weight of squared contact forces, beside squared accelerations",
+        "1/kg²", low=0.0, above=True, high=_HEAVIEST,
+    )  # fmt: skip
+    friction: float = number(0.6, "coefficient that forces keep to", low=0.0, above=True)
 
 
 class Sole(NamedTuple):
