@@ -23,24 +23,33 @@ from rough_ground import bump, field, ramp
 from tqdm import tqdm
 
 from humanoid_control.stepping.walker import Walker
-from humanoid_model import Robot, load_robot, load_scene
+from humanoid_model import InputError, Robot, load_scene
 from humanoid_model.scene import Scene, SceneRobot
 from humanoid_sim import Simulation
 from humanoid_sim.control import ControllerInLoop
 from humanoid_sim.sensing import NoisySensors
 
 WEAKER = {"mass": 1.1, "offset": 0.02, "friction": 0.3, "delay": 0.01}
-"""Trunk that is heavier by a tenth, its centre of mass aside [m], slippery ground, late efforts [s]."""
+"""A robot that is heavier by a tenth, its centre of mass aside [m], slippery ground, late efforts [s]."""
 
 
 def heavier(robot: Robot, factor: float, offset: np.ndarray) -> Robot:
-    """Return a robot whose trunk has more mass, its centre of mass elsewhere, as its model doesn't say."""
-    model = robot.model.copy()
-    trunk = robot.base_joint
-    inertia = model.inertias[trunk]
+    """Return a robot with more mass in its base link, which also moves the robot's centre of mass by (3,) [m].
+
+    Raises:
+        InputError: its base link has no inertia.
+    """
+    description, root = robot.description, robot.description.root
+    link = description.links[root]
+    if link.inertial is None:
+        raise InputError("has no inertia", element=f"link '{root}'", remedy="Choose another robot")
     extra = (factor - 1.0) * robot.total_mass
-    model.inertias[trunk] = pin.Inertia(inertia.mass + extra, inertia.lever + offset, inertia.inertia)
-    return dataclasses.replace(robot, model=model)
+    mass = link.inertial.mass + extra
+    aside = offset * (robot.total_mass + extra) / mass
+    moved = pin.SE3(np.eye(3), aside) * link.inertial.placement_link_com
+    inertial = dataclasses.replace(link.inertial, mass=mass, placement_link_com=moved)
+    links = {**description.links, root: dataclasses.replace(link, inertial=inertial)}
+    return dataclasses.replace(robot, description=dataclasses.replace(description, links=links))
 
 
 def scene_of(text: str) -> Scene:
@@ -119,15 +128,11 @@ def disturbed(name: str, seed: int, what: str) -> bool:
         ground = dataclasses.replace(ground, gravity=g)
     if "friction" in ways:
         ground = scene_of(bump(0.0005, 50.0, friction=WEAKER["friction"]))
-    plain, plant = load_robot(name), None
+    plant = None
     if ways & {"mass", "offset"}:
         angle = rng.uniform(0.0, 2.0 * math.pi)
-        share = plain.total_mass / plain.model.inertias[plain.base_joint].mass
-        aside = WEAKER["offset"] * share * np.array([math.cos(angle), math.sin(angle), 0.0])
-        plant = heavier(
-            noisy(name, np.random.default_rng(seed)), WEAKER["mass"] if "mass" in ways else 1.0,
-            aside if "offset" in ways else np.zeros(3),
-        )  # fmt: skip
+        aside = WEAKER["offset"] * ("offset" in ways) * np.array([math.cos(angle), math.sin(angle), 0.0])
+        plant = heavier(noisy(name, np.random.default_rng(seed)), WEAKER["mass"] if "mass" in ways else 1.0, aside)
     run = Run(name, seed, ground, plant=plant, delay=WEAKER["delay"] if "delay" in ways else 0.0)
     run.go(0.4)
     run.walker.walk(float(rng.uniform(0.15, 0.3)))
