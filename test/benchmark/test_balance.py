@@ -52,7 +52,7 @@ def test_pushes_change_the_velocity_as_they_say(balance):
 
 
 def test_ground_is_as_high_and_as_steep_as_it_says(balance):
-    from rough_ground import bump, field, ramp
+    from benchmark.rough_ground import bump, field, ramp
 
     bar = balance.scene_of(bump(0.04, 0.5)).bodies
     assert {body.name for body in bar} == {"floor", "bar"}
