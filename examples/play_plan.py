@@ -172,8 +172,8 @@ def stance_at(motion: WholeBodyTrajectory, at: float) -> Stance:
 
 def draw(name: str, scenario: Scenario, motion: WholeBodyTrajectory, played: PlayedMotion, path: str) -> None:
     """Draw the robot along its motion, contact forces, and how it kept to its plan."""
-    figure = plt.figure(figsize=(2.2 * FIGURES, 11.5), layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=(1, 3))
+    figure = plt.figure(figsize=(2.2 * FIGURES, 14.0), layout="constrained")
+    upper, lower = figure.subfigures(2, 1, height_ratios=(1, 4))
     for axis, at in zip(upper.subplots(1, FIGURES), np.linspace(0.0, motion.duration, FIGURES), strict=True):
         view = VIEWS.get(name, (-75.0, 10.0))
         draw_posture(
@@ -188,24 +188,24 @@ def draw(name: str, scenario: Scenario, motion: WholeBodyTrajectory, played: Pla
 
 def draw_played(figure: Any, played: PlayedMotion) -> None:
     """Draw contact forces, zero-moment point and how a robot kept to its plan into a figure or a part of one."""
-    forces, points, errors = figure.subplots(3, 1, sharex=True)
+    forces, points, turns, base, efforts = figure.subplots(5, 1, sharex=True, height_ratios=(3, 3, 2, 2, 2))
     for column, location in enumerate(played.locations):
         forces.plot(played.times, played.planned[:, column], "--", color=f"C{column}", linewidth=1.8)
         forces.plot(played.times, played.measured[:, column], color=f"C{column}", linewidth=0.9, label=location)
     forces.set(ylabel="normal force [N]", title="measured, and predicted (dashed)")
-    forces.legend(loc="upper right")
     for axis, name in enumerate("xy"):
         points.plot(played.times, played.planned_zero_moment_point[:, axis], "--", color=f"C{axis}", linewidth=1.8)
         points.plot(played.times, played.zero_moment_point[:, axis], color=f"C{axis}", linewidth=0.9, label=name)
     points.set(ylabel="zero-moment point [m]")
-    points.legend(loc="upper right")
-    errors.plot(played.times, np.degrees(played.joints), label="largest joint error [deg]")
-    errors.plot(played.times, 1e3 * np.linalg.norm(played.base[:, :3], axis=1), label="base off its plan [mm]")
-    waist = np.degrees(np.linalg.norm(played.base[:, 3:], axis=1))
-    errors.plot(played.times, waist, label="waist turned off its plan [deg]")
-    errors.plot(played.times, played.efforts, label="largest share of an effort limit")
-    errors.set(xlabel="time [s]")
-    errors.legend(loc="upper right")
+    turns.plot(played.times, np.degrees(played.joints), label="largest joint error")
+    turns.plot(played.times, np.degrees(np.linalg.norm(played.base[:, 3:], axis=1)), label="waist turned off its plan")
+    turns.set(ylabel="[deg]")
+    base.plot(played.times, 1e3 * np.linalg.norm(played.base[:, :3], axis=1))
+    base.set(ylabel="base off its plan [mm]")
+    efforts.plot(played.times, played.efforts)
+    efforts.set(xlabel="time [s]", ylabel="largest share\nof an effort limit")
+    for axis in (forces, points, turns):
+        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def film(name: str, scenario: Scenario, motion: WholeBodyTrajectory, path: str) -> None:
