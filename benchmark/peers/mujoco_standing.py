@@ -11,8 +11,8 @@ import mujoco
 import numpy as np
 
 
-def build(task: dict) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Return the same URDF on a floor, with four small spheres per sole and the same servos as joint springs."""
+def build_spec(task: dict) -> mujoco.MjSpec:
+    """Return the same URDF on a floor, with four small spheres per sole."""
     spec = mujoco.MjSpec.from_string(task["urdf"])
     spec.option.timestep = task["dt"]
     spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON
@@ -42,8 +42,11 @@ def build(task: dict) -> tuple[mujoco.MjModel, mujoco.MjData]:
     for name in task.get("motors", ()):
         motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         motor.set_to_motor()
-    model = spec.compile()
-    data = mujoco.MjData(model)
+    return spec
+
+
+def place(task: dict, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Put the robot into its posture and give it the same servos as joint springs."""
     data.qpos[:7] = [*task["base"][:3], task["base"][6], *task["base"][3:6]]
     for name, servo in task["servos"].items():
         joint = model.joint(name)
@@ -52,6 +55,13 @@ def build(task: dict) -> tuple[mujoco.MjModel, mujoco.MjData]:
         model.jnt_stiffness[joint.id] = servo["stiffness"]
         model.dof_damping[joint.dofadr[0]] = servo["damping"]
         model.dof_armature[joint.dofadr[0]] = servo["armature"]
+
+
+def build(task: dict) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    """Return the robot on its floor, in its posture."""
+    model = build_spec(task).compile()
+    data = mujoco.MjData(model)
+    place(task, model, data)
     return model, data
 
 
