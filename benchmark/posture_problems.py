@@ -21,8 +21,8 @@ from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.volume_geometry import convex_geometry
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.collision.collision_model import CollisionModel
-from humanoid_planner.posture.problem.criterion import near_middle
+from humanoid_planner.posture.tasks.collision_model import CollisionModel
+from humanoid_planner.posture.tasks.criteria import near_middle
 from humanoid_planner.posture.tasks.link_tasks import axis_along, point_at
 from humanoid_planner.posture.tasks.task import Task
 

@@ -47,17 +47,15 @@ from tqdm import tqdm
 from humanoid_model import Robot, Scene, Stance, Surface, load_robot, load_scene
 from humanoid_model.errors import RobotError, RobotWarning
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.program import NonlinearProgram
-from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture.collision.collision_model import CollisionModel
+from humanoid_planner.optimisation.program import NonlinearProgram, SolverOptions
 from humanoid_planner.posture.generate import RESTARTS, solve_problem
 from humanoid_planner.posture.motion.reactive import ReactivePosture
-from humanoid_planner.posture.problem.criterion import NearReference
-from humanoid_planner.posture.problem.force_model import Load
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.requirements import PostureRequirements
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
+from humanoid_planner.posture.tasks.collision_model import CollisionModel
+from humanoid_planner.posture.tasks.criteria import NearReference
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, gaze, point_at
+from humanoid_planner.posture.tasks.state import Load
+from humanoid_planner.posture.tasks.task import GeometricTask
 from humanoid_studies.posture.statistics import GenerationLog
 
 SOLVED = 1e-5

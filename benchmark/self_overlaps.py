@@ -24,7 +24,7 @@ from humanoid_model.errors import RobotError, RobotWarning
 from humanoid_model.self_overlap import Overlap, self_overlap
 from humanoid_planner.contacts import plan_contacts
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import CollisionModel, generate_posture
 from humanoid_planner.posture.tasks.link_tasks import point_at
 

@@ -26,9 +26,8 @@ from humanoid_model import load_robot
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 from humanoid_planner.optimisation.solve import solve
-from humanoid_planner.posture.problem.criterion import NearReference
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.requirements import PostureRequirements
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
+from humanoid_planner.posture.tasks.criteria import NearReference
 
 COMPLIANCE = 1e-8
 ACCURACY = 1e-9

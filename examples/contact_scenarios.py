@@ -32,7 +32,7 @@ from humanoid_planner.contacts import (
     SearchVolumes,
 )
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import CollisionModel, Criterion, NearReference, Task, WeightedSum
 from humanoid_planner.posture.motion import NearGuide
 from humanoid_planner.posture.tasks.link_tasks import (

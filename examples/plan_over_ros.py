@@ -20,7 +20,7 @@ from humanoid_stack.msg import PostureTask, StancePosture
 from humanoid_model import Contact, HumanoidError, Robot, Stance, load_scene
 from humanoid_model.progress import Progress
 from humanoid_planner.contacts import PlanVerdict
-from humanoid_planner.optimisation.result import ReturnCode
+from humanoid_planner.optimisation.program import ReturnCode
 from humanoid_ros.client import HumanoidStack, PlanAnswer
 
 SCENE, TOP = "five_stairs", (1.65, 0.0, 1.53)

@@ -18,9 +18,9 @@ from humanoid_planner.contacts.potentials.stance_terms import StanceTerm
 from humanoid_planner.contacts.stances.candidates import Candidates, SearchVolumes
 from humanoid_planner.contacts.stances.stance_posture import StancePosture
 from humanoid_planner.contacts.stances.stance_set import RADIAN, TOLERANCE, StanceMetric
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import CollisionModel, Criterion, PostureRequirements, Task
-from humanoid_planner.posture.collision.collision_task import CollisionTask
+from humanoid_planner.posture.tasks.collision_task import CollisionTask
 
 #: What one posture may take. The iterations decide, so that a plan is the same on a busy machine.
 POSTURE = SolverOptions(max_iterations=40, time_limit=60.0)

@@ -27,8 +27,7 @@ from humanoid_planner.contacts.stances.search_volume import SearchVolume
 from humanoid_planner.contacts.stances.stance_posture import StancePosture
 from humanoid_planner.contacts.stances.stance_set import StanceSet
 from humanoid_planner.posture import PostureResult
-from humanoid_planner.posture.problem.force_model import ForceModel
-from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.tasks.state import ForceModel, PostureState
 
 #: Distance of a pre-contact above its surface (specification 001 Appendix B) [m].
 PRE_CONTACT = 0.02

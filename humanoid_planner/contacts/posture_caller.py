@@ -17,7 +17,7 @@ from humanoid_model.scene import Scene
 from humanoid_planner.equilibrium import ContactPoints
 from humanoid_planner.equilibrium.cone_simplex import farthest_centre
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
+from humanoid_planner.optimisation.program import ReturnCode, SolverOptions
 from humanoid_planner.posture import (
     CollisionModel,
     PostureProblem,
@@ -26,8 +26,8 @@ from humanoid_planner.posture import (
     Task,
     solve_problem,
 )
-from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
-from humanoid_planner.posture.problem.reach import out_of_reach
+from humanoid_planner.posture.explanation import out_of_reach
+from humanoid_planner.posture.tasks.contact import PlacedContact, place_contact
 
 #: No centre of mass is farther from its contacts than this many times the robot's reach, for any humanoid [m].
 _EXTENT = 3.0

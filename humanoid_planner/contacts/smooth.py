@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from humanoid_model.robot import Robot
 from humanoid_planner.contacts.contact_space import ContactSpace
 from humanoid_planner.contacts.stances.stance_posture import StancePosture
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import NearReference, WeightedSum
 
 #: Sweeps end when one gains less than this part of the sum.

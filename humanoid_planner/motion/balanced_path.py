@@ -19,7 +19,7 @@ from humanoid_planner.equilibrium.moving_forces import FACETS, LoadedPoint, movi
 from humanoid_planner.motion.stance_postures import inset_patch
 from humanoid_planner.motion.time_laws import PathDynamics
 from humanoid_planner.motion.transitions import Transition
-from humanoid_planner.posture.problem.placed_contact import PlacedContact
+from humanoid_planner.posture.tasks.contact import PlacedContact
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from humanoid_model.robot import Robot
 from humanoid_model.scene import DEFAULT_FRICTION, PairRule, Scene
 from humanoid_planner.equilibrium.moving_forces import INSIDE
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import (
     CollisionModel,
     Criterion,
@@ -28,12 +28,11 @@ from humanoid_planner.posture import (
     Task,
     solve_problem,
 )
-from humanoid_planner.posture.collision.collision_task import CollisionTask
-from humanoid_planner.posture.problem.force_model import ForceModel
-from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
-from humanoid_planner.posture.problem.state import PostureState
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask
+from humanoid_planner.posture.tasks.collision_task import CollisionTask
+from humanoid_planner.posture.tasks.contact import PlacedContact, place_contact
 from humanoid_planner.posture.tasks.link_tasks import frame_at
+from humanoid_planner.posture.tasks.state import ForceModel, PostureState
+from humanoid_planner.posture.tasks.task import GeometricTask
 
 #: Part of a motion's efforts that postures may take; what is between them may take all.
 POSTURES = 0.95

@@ -12,10 +12,17 @@ import casadi
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.optimisation.contradiction import contradiction, share_of_equalities, tolerances, violation
-from humanoid_planner.optimisation.program import NonlinearProgram
-from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
-from humanoid_planner.optimisation.start import require_finite
+from humanoid_planner.optimisation.program import (
+    NonlinearProgram,
+    ReturnCode,
+    SolverOptions,
+    SolverResult,
+    contradiction,
+    require_finite,
+    share_of_equalities,
+    tolerances,
+    violation,
+)
 
 _SETTINGS: dict[str, Any] = {"hessian_approximation": "limited-memory", "mu_strategy": "monotone", "mu_init": 1e-2}
 

@@ -12,15 +12,18 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.optimisation.contradiction import (
+from humanoid_planner.optimisation.program import (
+    Clock,
+    NonlinearProgram,
+    ReturnCode,
+    SolverOptions,
+    SolverResult,
     contradiction,
     share_of_equalities,
     tolerances,
     violation,
 )
-from humanoid_planner.optimisation.program import NonlinearProgram
 from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, QuadraticSolution, solve_quadratic_program
-from humanoid_planner.optimisation.result import Clock, ReturnCode, SolverOptions, SolverResult
 
 _COMPLIANCE = 1e-8
 """Of elastic constraints, relative to the Hessian: one is missed by this times its multiplier."""

@@ -7,23 +7,22 @@ from humanoid_model.kernel_cache import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
-from humanoid_planner.posture.balance.stance_equilibrium import StanceEquilibrium, check_stance  # noqa: E402
-from humanoid_planner.posture.collision.collision_model import CollisionModel  # noqa: E402
 from humanoid_planner.posture.generate import generate_posture, solve_problem  # noqa: E402
 from humanoid_planner.posture.multiple import MultiplePostures  # noqa: E402
-from humanoid_planner.posture.problem.criterion import (  # noqa: E402
+from humanoid_planner.posture.posture_result import PostureResult  # noqa: E402
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements  # noqa: E402
+from humanoid_planner.posture.stance_equilibrium import StanceEquilibrium, check_stance  # noqa: E402
+from humanoid_planner.posture.tasks.collision_model import CollisionModel  # noqa: E402
+from humanoid_planner.posture.tasks.criteria import (  # noqa: E402
     CentreOfMassNear,
     Criterion,
     LeastTorque,
+    NearPath,
     NearReference,
     WeightedSum,
     near_middle,
 )
-from humanoid_planner.posture.problem.force_model import Load  # noqa: E402
-from humanoid_planner.posture.problem.near_path import NearPath  # noqa: E402
-from humanoid_planner.posture.problem.posture_result import PostureResult  # noqa: E402
-from humanoid_planner.posture.problem.problem import PostureProblem  # noqa: E402
-from humanoid_planner.posture.problem.requirements import PostureRequirements  # noqa: E402
+from humanoid_planner.posture.tasks.state import Load  # noqa: E402
 from humanoid_planner.posture.tasks.task import Task  # noqa: E402
 
 __all__ = [

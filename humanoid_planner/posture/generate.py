@@ -15,21 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.contact import Stance
 from humanoid_model.robot import Robot
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.program import NonlinearProgram
-from humanoid_planner.optimisation.result import ReturnCode, SolverOptions, SolverResult
+from humanoid_planner.optimisation.program import NonlinearProgram, ReturnCode, SolverOptions, SolverResult
 from humanoid_planner.optimisation.solve import solve
-from humanoid_planner.posture.balance.largest_margin import with_largest_margin
-from humanoid_planner.posture.problem.explanation import (
+from humanoid_planner.posture.explanation import (
     Conflict,
     describe,
     find_conflict,
     find_overlaps,
     find_violations,
+    out_of_reach,
 )
-from humanoid_planner.posture.problem.posture_result import PostureResult, Violation
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.reach import out_of_reach
-from humanoid_planner.posture.problem.requirements import PostureRequirements
+from humanoid_planner.posture.posture_result import PostureResult, Violation, with_largest_margin
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 
 #: Wall-clock time that an answer may take without options [s].
 DEFAULT_TIME_LIMIT = 30.0

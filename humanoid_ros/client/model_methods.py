@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from humanoid_model.checks import check_known
 from humanoid_model.scene import STANDARD_GRAVITY
-from humanoid_planner.posture.problem.force_model import Load
+from humanoid_planner.posture.tasks.state import Load
 from humanoid_ros.client.answers import Efforts, efforts_answer
 from humanoid_ros.client.member import LONG, Member
 from humanoid_ros.client.requests import load_message, numbers, request

@@ -15,7 +15,7 @@ from humanoid_model import Stance
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.contacts import PlanVerdict
-from humanoid_planner.posture.problem.requirements import STABILITIES
+from humanoid_planner.posture.problem import STABILITIES
 from humanoid_ros.client.answers import (
     EquilibriumAnswer,
     PlanAnswer,

@@ -24,7 +24,7 @@ from humanoid_model.fields import descriptions
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_planner.contacts import ContactProblem
 from humanoid_planner.motion import MotionSettings
-from humanoid_planner.posture.problem.force_model import Load
+from humanoid_planner.posture.tasks.state import Load
 from humanoid_ros.messages.conversions import duration, fill_vector, point, vector
 from humanoid_ros.messages.field_values import write_word
 from humanoid_ros.messages.joint_trajectory import joint_trajectory_message

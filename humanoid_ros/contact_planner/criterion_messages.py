@@ -14,7 +14,7 @@ from humanoid_model import Scene
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import Criterion, LeastTorque, NearReference, near_middle
-from humanoid_planner.posture.problem.near_path import NearPath
+from humanoid_planner.posture.tasks.criteria import NearPath
 
 
 class CriterionKind(IntEnum):

@@ -11,8 +11,8 @@ from humanoid_model.checks import check_enumerated
 from humanoid_planner.equilibrium import EquilibriumMethod
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import check_stance
-from humanoid_planner.posture.balance.bearing_contacts import patch_outline
 from humanoid_planner.posture.planning_cache import PlanningCache
+from humanoid_planner.posture.stance_equilibrium import patch_outline
 from humanoid_ros.contact_planner.posture_answer import margin_text, stance_force_messages
 from humanoid_ros.contact_planner.posture_markers import ShownPosture
 from humanoid_ros.contact_planner.posture_task_messages import load

@@ -39,9 +39,9 @@ from humanoid_planner.contacts import (
 from humanoid_planner.contacts.contact_problem import POSTURE
 from humanoid_planner.contacts.stances.candidates import Candidates
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import Criterion, NearReference, WeightedSum
-from humanoid_planner.posture.motion.near_guide import NearGuide
+from humanoid_planner.posture.motion.guide import NearGuide
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.criterion_messages import CriterionKind, check_guide, read_criterion
 from humanoid_ros.contact_planner.posture_task_messages import check_collision_margin, load, posture_task

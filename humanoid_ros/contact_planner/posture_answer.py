@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from humanoid_model import Robot
 from humanoid_planner.equilibrium import EquilibriumMethod
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import ReturnCode
+from humanoid_planner.optimisation.program import ReturnCode
 from humanoid_planner.posture import StanceEquilibrium
-from humanoid_planner.posture.problem.placed_contact import PlacedContact
-from humanoid_planner.posture.problem.posture_result import PostureResult
-from humanoid_planner.posture.problem.problem import surface_frame
+from humanoid_planner.posture.posture_result import PostureResult
+from humanoid_planner.posture.problem import surface_frame
+from humanoid_planner.posture.tasks.contact import PlacedContact
 from humanoid_ros.messages.conversions import fill_vector
 
 

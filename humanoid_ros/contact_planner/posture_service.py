@@ -13,16 +13,15 @@ from humanoid_model.checks import check_enumerated, check_known
 from humanoid_model.errors import InputError
 from humanoid_model.fields import Described, count, number, text
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.optimisation.solve import solver_names
 from humanoid_planner.posture import Criterion, PostureProblem, PostureRequirements, PostureResult, solve_problem
-from humanoid_planner.posture.balance.bearing_contacts import patch_outline, patch_placement
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_planner.posture.planning_cache import PlanningCache
-from humanoid_planner.posture.problem.centring import centre_in_polygon, centre_in_wrenches
-from humanoid_planner.posture.problem.placed_contact import place_contact
-from humanoid_planner.posture.problem.problem import surface_frame
-from humanoid_planner.posture.problem.requirements import STABILITIES
+from humanoid_planner.posture.problem import STABILITIES, surface_frame
+from humanoid_planner.posture.stance_equilibrium import patch_outline, patch_placement
+from humanoid_planner.posture.tasks.contact import place_contact
+from humanoid_planner.posture.tasks.criteria import centre_in_polygon, centre_in_wrenches
 from humanoid_ros.contact_planner.criterion_messages import CriterionKind, read_criterion
 from humanoid_ros.contact_planner.posture_answer import force_messages, joint_efforts, margin_text, report_message
 from humanoid_ros.contact_planner.posture_markers import ShownPosture

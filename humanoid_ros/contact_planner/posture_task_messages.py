@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from humanoid_model.checks import check_enumerated, check_finite, check_known, check_not_negative
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.problem.force_model import Load
 from humanoid_planner.posture.tasks import link_tasks
+from humanoid_planner.posture.tasks.state import Load
 from humanoid_planner.posture.tasks.task import Task
 from humanoid_ros.messages.posture_messages import unit_quaternion
 from humanoid_ros.node.request_fields import MAX_FORCE, vector

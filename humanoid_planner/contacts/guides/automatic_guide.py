@@ -15,7 +15,7 @@ from humanoid_model.optional_library import optional_library
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.contacts.guides.guide_space import GuideSpace
 from humanoid_planner.contacts.guides.sampling import GuideSampler
-from humanoid_planner.posture.motion.near_guide import RADIAN
+from humanoid_planner.posture.motion.guide import RADIAN
 
 #: Steps of a direct way, and how far its projection may be from the straight line (specification 001 Appendix B).
 RESOLUTION, ASIDE = 0.1, 0.3

@@ -14,8 +14,8 @@ from humanoid_model.errors import InputError
 from humanoid_planner.contacts.potentials.attractors import Attractor
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import Criterion
-from humanoid_planner.posture.motion.guide_path import GuidePath
-from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.motion.guide import GuidePath
+from humanoid_planner.posture.tasks.state import PostureState
 
 #: Key postures are joined by so many parts when a body's curve is made.
 _PARTS = 8

@@ -15,9 +15,9 @@ from humanoid_planner.contacts.stances.planned_stance import Hold
 from humanoid_planner.contacts.stances.search_volume import SearchVolume
 from humanoid_planner.contacts.stances.stance_set import wrapped
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.problem.placed_contact import PlacedContact, place_contact
+from humanoid_planner.posture.tasks.contact import PlacedContact, place_contact
 from humanoid_planner.posture.tasks.geometric_rows import DOT, POINT
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
+from humanoid_planner.posture.tasks.task import GeometricTask, Row
 
 
 def light_contact(location: ContactLocation, surface: Surface, volume: SearchVolume, distance: float = 0.0) -> Contact:

@@ -1,31 +1,127 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Postures that follow a moving target, each search started from the solution before (F094, thesis section 3.6.1)."""
+"""Postures that follow a moving target and evade a moving obstacle, each search started from the solution before.
+
+F094, thesis section 3.6.1: near a reference, and near the posture before (3.92).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from humanoid_model.checks import check_array
+from humanoid_model.checks import check_array, check_number
 from humanoid_model.contact import Stance
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
+from humanoid_planner.distance.distance_pairs import DistancePairs
+from humanoid_planner.distance.placed_volume import PlacedVolume
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture.collision.collision_task import CollisionTask
-from humanoid_planner.posture.collision.moving_obstacle import MovingObstacle
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
-from humanoid_planner.posture.motion.reactive_blend import ReactiveBlend
-from humanoid_planner.posture.problem.posture_result import PostureResult
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.requirements import PostureRequirements
-from humanoid_planner.posture.problem.state import PostureState
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask
-from humanoid_planner.posture.tasks.task import Task
+from humanoid_planner.posture.posture_result import PostureResult
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
+from humanoid_planner.posture.tasks.collision_task import CollisionTask
+from humanoid_planner.posture.tasks.criteria import Criterion
+from humanoid_planner.posture.tasks.state import PostureState
+from humanoid_planner.posture.tasks.task import GeometricTask, Task
+
+
+class ReactiveBlend(Criterion):
+    r"""K9: :math:`\alpha\sum_i(x_i - x_i^{ref})^2 + (1 - \alpha)\sum_i(x_i - x_i^{t-1})^2` over all n + 6 variables.
+
+    Attributes:
+        alpha: weight of the reference; what is left weighs the posture before, which smoothes the motion.
+        reference: (nx,) kinematic variables.
+        previous: (nx,) those of the posture before.
+    """
+
+    def __init__(self, kinematics: RobotKinematics, q: ArrayLike, alpha: float = 0.5) -> None:
+        """Take the reference, which is the posture before as well until there is one.
+
+        Args:
+            kinematics: of the robot.
+            q: (nq,) reference in Pinocchio's order.
+            alpha: from 0 to 1.
+
+        Raises:
+            InputError: numbers that can't be used.
+        """
+        self.alpha = check_number(alpha, "alpha of the criterion", upper=1.0)
+        self._q = np.array(q, dtype=float)
+        self.reference = kinematics.coordinates(self._q)
+        self.previous = self.reference.copy()
+
+    def bind(self, kinematics: RobotKinematics) -> None:
+        """Both in the variables of ``kinematics``; the reference becomes the posture before."""
+        self.reference = kinematics.coordinates(self._q)
+        self.previous = self.reference.copy()
+
+    def value(self, state: PostureState) -> float:
+        """Weighted squared distances."""
+        x = state.x[: state.first_force]
+        a, b = x - self.reference, x - self.previous
+        return float(self.alpha * (a @ a) + (1 - self.alpha) * (b @ b))
+
+    def gradient(self, state: PostureState) -> NDArray[np.float64]:
+        """2 (x - blend of both postures)."""
+        g = np.zeros(state.size)
+        blend = self.alpha * self.reference + (1 - self.alpha) * self.previous
+        g[: state.first_force] = 2 * (state.x[: state.first_force] - blend)
+        return g
+
+    def hessian(self, state: PostureState) -> NDArray[np.float64]:
+        """Twice the identity on the kinematic variables."""
+        H = np.zeros((state.size, state.size))
+        index = np.arange(state.first_force)
+        H[index, index] = 2.0
+        return H
+
+
+class MovingObstacle:
+    """A volume that isn't part of the robot, at a place that can be changed; a :class:`PairDistances`.
+
+    Attributes:
+        volumes: of the robot, then the obstacle, which is a part of the world as far as derivatives are concerned.
+        pairs: (m, 2) each of the robot's volumes with the obstacle.
+        clearance: smallest distance to the robot [m].
+        placement: of the obstacle's frame in the world.
+        values: (m,) signed distances [m].
+        points_a: (m, 3) witness points on the robot, world frame [m].
+        points_b: (m, 3) witness points on the obstacle.
+        normals: (m, 3) unit normals from the obstacle to the robot.
+        slopes: (m,) ones: the values are distances.
+    """
+
+    def __init__(self, obstacle: PlacedVolume, volumes: Sequence[PlacedVolume], clearance: float = 0.0) -> None:
+        """Take the obstacle, in a frame of its own, and the robot's volumes that have to keep away from it."""
+        self.clearance = clearance
+        count = len(volumes)
+        self.volumes: Sequence[PlacedVolume] = (*volumes, replace(obstacle, body=0))
+        self.pairs = np.array([(index, count) for index in range(count)], dtype=np.int64)
+        self.placement = pin.SE3.Identity()
+        # For the distances it is a body beyond those of the robot, so that it can be placed like them.
+        self._body = max(volume.body for volume in volumes) + 1
+        self._distances = DistancePairs([*volumes, replace(obstacle, body=self._body)], self.pairs)
+        self.values: NDArray[np.float64] = np.zeros(count)
+        self.points_a: NDArray[np.float64] = np.zeros((count, 3))
+        self.points_b: NDArray[np.float64] = np.zeros((count, 3))
+        self.normals: NDArray[np.float64] = np.zeros((count, 3))
+        self.slopes = self._distances.slopes
+
+    def evaluate(self, rotations: NDArray[np.float64], origins: NDArray[np.float64]) -> None:
+        """Compute distances at the robot's body placements (nb, 3, 3), (nb, 3)."""
+        count = self._body
+        self._distances.evaluate(
+            np.concatenate([rotations[:count], self.placement.rotation[None]]),
+            np.concatenate([origins[:count], self.placement.translation[None]]),
+        )
+        distances = self._distances
+        self.values, self.normals = distances.values, distances.normals
+        self.points_a, self.points_b = distances.points_a, distances.points_b
 
 
 class ReplaceableTask(Task):

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.checks import check_number
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
+from humanoid_planner.optimisation.program import ReturnCode, SolverOptions
 from humanoid_planner.optimisation.solve import solve
-from humanoid_planner.posture.motion.spline import SplineBasis
-from humanoid_planner.posture.motion.trajectory_program import Grid, TrajectoryProgram
-from humanoid_planner.posture.problem.problem import PostureProblem
+from humanoid_planner.posture.motion.trajectory_program import Grid, SplineBasis, TrajectoryProgram
+from humanoid_planner.posture.problem import PostureProblem
 
 #: Control points of a path for which no splines are given.
 _CONTROL_POINTS = 14

@@ -15,9 +15,8 @@ from humanoid_planner.posture.observation.observation import (
     observation_postures,
     observation_task,
 )
-from humanoid_planner.posture.observation.pinhole_camera import PinholeCamera, look_at
 from humanoid_planner.posture.observation.unknown_area import unknown_area
-from humanoid_planner.posture.observation.voxel_model import VoxelModel, VoxelState
+from humanoid_planner.posture.observation.voxel_model import PinholeCamera, VoxelModel, VoxelState, look_at
 
 __all__ = [
     "Eye",

@@ -16,17 +16,15 @@ from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
-from humanoid_planner.posture.observation.pinhole_camera import PinholeCamera, look_at
 from humanoid_planner.posture.observation.unknown_area import SmoothUnknownArea, unknown_area
-from humanoid_planner.posture.observation.voxel_model import VoxelModel
-from humanoid_planner.posture.problem.criterion import Criterion, NearReference, WeightedSum
-from humanoid_planner.posture.problem.posture_result import PostureResult
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.requirements import PostureRequirements
-from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.observation.voxel_model import PinholeCamera, VoxelModel, look_at
+from humanoid_planner.posture.posture_result import PostureResult
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
+from humanoid_planner.posture.tasks.criteria import Criterion, NearReference, WeightedSum
 from humanoid_planner.posture.tasks.link_tasks import gaze
+from humanoid_planner.posture.tasks.state import PostureState
 
 #: Weight of the distance to a reference posture [rad^2] beside the share of the image.
 _REFERENCE_WEIGHT = 1e-4

@@ -18,16 +18,15 @@ from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
-from humanoid_planner.posture.problem.criterion import Criterion, NearReference, WeightedSum
-from humanoid_planner.posture.problem.posture_result import PostureResult
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.requirements import PostureRequirements
-from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.posture_result import PostureResult
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
+from humanoid_planner.posture.tasks.criteria import Criterion, NearReference, WeightedSum
 from humanoid_planner.posture.tasks.geometric_rows import COM
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
 from humanoid_planner.posture.tasks.link_tasks import axis_along, gaze, relative_frame
+from humanoid_planner.posture.tasks.state import PostureState
+from humanoid_planner.posture.tasks.task import GeometricTask, Row
 
 #: Smallest distance between eye and object [m] (specification 001 Appendix B).
 DEFAULT_DISTANCE = 0.3

@@ -10,8 +10,7 @@ import pinocchio as pin
 from numba import njit
 from numpy.typing import NDArray
 
-from humanoid_planner.posture.observation.pinhole_camera import PinholeCamera
-from humanoid_planner.posture.observation.voxel_model import VoxelModel, VoxelState
+from humanoid_planner.posture.observation.voxel_model import PinholeCamera, VoxelModel, VoxelState
 
 #: Optical depth of one voxel in the smooth area: what is behind it is seen through it by exp(-8).
 _OPACITY = 8.0

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What postures have to fulfil: contacts, places of links, stability."""
 
-from humanoid_planner.posture.tasks.coupling import Coupling, SameFootprint, SamePlacement
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
 from humanoid_planner.posture.tasks.link_tasks import (
     axis_along,
     centre_of_mass_at,
@@ -15,16 +13,13 @@ from humanoid_planner.posture.tasks.link_tasks import (
     point_in_slab,
     relative_frame,
 )
-from humanoid_planner.posture.tasks.over_patch import CentreOfMassOverPatch
-from humanoid_planner.posture.tasks.task import Task
+from humanoid_planner.posture.tasks.stability import CentreOfMassOverPatch
+from humanoid_planner.posture.tasks.task import GeometricTask, Row, Task
 
 __all__ = [
     "CentreOfMassOverPatch",
-    "Coupling",
     "GeometricTask",
     "Row",
-    "SameFootprint",
-    "SamePlacement",
     "Task",
     "axis_along",
     "centre_of_mass_at",

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from humanoid_model.contact import ContactKind, SurfaceForm
 from humanoid_model.errors import InputError
-from humanoid_planner.posture.problem.placed_contact import PlacedContact
+from humanoid_planner.posture.tasks.contact import PlacedContact
 from humanoid_planner.posture.tasks.geometric_rows import ALIGN, ANGLE, DOT, POINT, ROTATION
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
+from humanoid_planner.posture.tasks.task import GeometricTask, Row
 
 
 class ContactTask(GeometricTask):

@@ -28,7 +28,7 @@ from humanoid_planner.posture.tasks.geometric_rows import (
     ROTATION,
     TURN,
 )
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
+from humanoid_planner.posture.tasks.task import GeometricTask, Row
 
 _EYE = np.eye(3)
 

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Static equilibrium as tasks, three ways (specification 001 sections 4.9, 4.10), and the choice among them."""
+"""Static equilibrium as tasks on the centre of mass alone, and the choice among them.
+
+Above the polygon of level contacts, in the polytope of their wrenches or in the region of its horizontal positions
+(specification 001 sections 4.9, 4.10); above the line between two feet that both slide; over one contact whose place
+isn't known before the posture is. Equilibrium by contact forces is in ``force_tasks``.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +14,132 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.contact import ContactKind
+from humanoid_model.checks import check_number
+from humanoid_model.contact import ContactKind, ContactLocation
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.centre_of_mass_region import centre_of_mass_region
 from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.equilibrium.wrench_cone import WrenchCone
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.problem.force_model import ForceModel, Load
-from humanoid_planner.posture.problem.placed_contact import PlacedContact
-from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.tasks.contact import PlacedContact
 from humanoid_planner.posture.tasks.geometric_rows import COM
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
-from humanoid_planner.posture.tasks.line_stability import CentreOfMassOnLine
-from humanoid_planner.posture.tasks.task import Task
+from humanoid_planner.posture.tasks.state import ForceModel, Load, PostureState
+from humanoid_planner.posture.tasks.task import GeometricTask, Row, Task
+
+
+class CentreOfMassOnLine(Task):
+    """The centre of mass projects between two points of the robot, on the line through them (thesis section 3.6.2.2).
+
+    Where patches slide, the support polygon isn't known before the posture is; the line lies in every polygon that
+    they can make.
+    """
+
+    def __init__(
+        self,
+        kinematics: RobotKinematics,
+        first: tuple[str, NDArray[np.float64]],
+        second: tuple[str, NDArray[np.float64]],
+        margin: float = 0.0,
+    ) -> None:
+        """Take the two points.
+
+        Args:
+            kinematics: of the robot.
+            first: link, and point (3,) in its frame [m].
+            second: likewise.
+            margin: smallest distance from the projection to the two points [m].
+        """
+        self._points = (first, second)
+        for link, _ in self._points:
+            kinematics.body_of(link)
+        super().__init__(
+            "centre of mass on the line between the feet", [0.0, margin, margin], [0.0, math.inf, math.inf], unit="m"
+        )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """How messages call the rows."""
+        return tuple(f"{self.name}: {what}" for what in ("off the line", "beyond the first", "beyond the second"))
+
+    def _parts(self, state: PostureState) -> tuple[NDArray[np.float64], ...]:
+        kinematics = state.kinematics
+        A, B = (kinematics.point(link, point)[:2] for link, point in self._points)
+        G = kinematics.centre_of_mass()[:2]
+        along = B - A
+        length = max(float(np.hypot(*along)), 1e-9)
+        return A, B, G, along / length, np.array(length)
+
+    def value(self, state: PostureState) -> NDArray[np.float64]:
+        """(3,) distances: beside the line, from the first point along it, from the second back along it [m]."""
+        A, B, G, t, _ = self._parts(state)
+        d = G - A
+        return np.array([t[0] * d[1] - t[1] * d[0], t @ d, t @ (B - G)])
+
+    def jacobian(self, state: PostureState) -> NDArray[np.float64]:
+        """(3, state.size) derivative."""
+        A, B, G, t, length = self._parts(state)
+        kinematics = state.kinematics
+        nx = kinematics.size
+        JA, JB = (kinematics.point_jacobian(link, point)[:2] for link, point in self._points)
+        JG = kinematics.centre_of_mass_jacobian()[:2]
+        # The unit vector turns by the part of B - A's motion that is across it.
+        Jt = (np.eye(2) - np.outer(t, t)) @ (JB - JA) / length
+        d, e = G - A, B - G
+        J = np.zeros((3, state.size))
+        J[0, :nx] = Jt[0] * d[1] + t[0] * (JG - JA)[1] - Jt[1] * d[0] - t[1] * (JG - JA)[0]
+        J[1, :nx] = d @ Jt + t @ (JG - JA)
+        J[2, :nx] = e @ Jt + t @ (JB - JG)
+        return J
+
+
+class CentreOfMassOverPatch(GeometricTask):
+    """The centre of mass is above one contact patch, wherever that is (3.63, E-07).
+
+    The robot then stands on this contact alone. The edges move with the patch, which other tasks keep horizontal; so
+    a sliding contact needs no force variables to be balanced on.
+    """
+
+    def __init__(self, kinematics: RobotKinematics, location: ContactLocation, margin: float = 0.0) -> None:
+        """Make the task.
+
+        Args:
+            kinematics: of the robot.
+            location: with a patch of at least three points.
+            margin: distance to keep from the patch's edges [m].
+
+        Raises:
+            InputError: a patch without area, or a margin that isn't a number of at least 0.
+        """
+        check_number(margin, "margin")
+        patch = np.asarray(location.patch, dtype=float)
+        if len(patch) < 3:
+            raise InputError(
+                f"the patch of '{location.name}' has {len(patch)} points",
+                element="centre of mass over a patch",
+                remedy="Give a location with a face",
+            )
+        body, placement_body_link = kinematics.body_of(location.link)
+        placement = placement_body_link * location.placement_link_patch
+        rows = []
+        for edge, (start, end) in enumerate(zip(patch, np.roll(patch, -1, axis=0), strict=True)):
+            outward = np.array([end[1] - start[1], start[0] - end[0], 0.0]) / np.linalg.norm(end - start)
+            rows.append(
+                Row(
+                    COM,
+                    f"edge {edge}",
+                    -math.inf,
+                    -margin,
+                    b=body,
+                    Q=placement.act(np.array([*start, 0.0])),
+                    w=placement.rotation @ outward,
+                )
+            )
+        super().__init__(f"centre of mass over {location.name}", rows)
+
 
 #: Facets of a friction cone in the wrench polytope (specification 001 Appendix B, planning).
 FACETS = 4
-#: Part of the weight below which the denominator of the cone rows is rounded off. Where it matters their gradient
-# vanishes at : the apex, as that of (3.69) does everywhere: at a thousandth, points that bear nothing kept solvers
-# from converging.
-_ROUNDING = 1e-6
-#: Sides of the pyramids around the cones.
-_SIDES = 4
-#: Force, in weights, below which the cones' curvature, one over the force, no longer grows.
-_FLATTENING = 1e-3
 #: How well the region of centres of mass in equilibrium is known [m].
 _REGION_TOLERANCE = 2e-3
 
@@ -193,238 +299,3 @@ def contact_points(model: ForceModel) -> ContactPoints:
         np.array(model.friction, dtype=float),
         np.array(model.bilateral, dtype=bool),
     )
-
-
-class ForceBalance(Task):
-    """Gravity, contact forces and loads are in equilibrium (3.57), (3.58), (3.70), over the weight."""
-
-    def __init__(self, model: ForceModel) -> None:
-        super().__init__("equilibrium", np.zeros(6), np.zeros(6), unit="N and N m", scale=model.weight)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """How messages call the rows."""
-        return tuple(
-            f"equilibrium of {what}" for what in ("force x", "force y", "force z", "moment x", "moment y", "moment z")
-        )
-
-    def value(self, state: PostureState) -> NDArray[np.float64]:
-        """(6,) wrench of all that acts on the robot [N, N m]."""
-        return state.place_forces().wrench()
-
-    def jacobian(self, state: PostureState) -> NDArray[np.float64]:
-        """(6, state.size) its derivative."""
-        return state.place_forces().wrench_jacobian(state.size)
-
-
-def cone_lift(friction: NDArray[np.float64], margin: float) -> NDArray[np.float64]:
-    """Return how far a cone's apex moves up for its boundary to move in by a margin; both in the unit of force."""
-    safe = np.where(friction > 0, friction, 1.0)
-    return np.where(friction > 0, margin * np.sqrt(1 + safe**2) / safe, margin)
-
-
-class FrictionCones(Task):
-    r"""Contact forces in their friction cones (3.68), (3.69), exact and round.
-
-    The row of a point is :math:`(|f_t|^2-\mu^2f_n^2)/(\sqrt{|f_t|^2+\epsilon^2}+\mu f_n)`: it has the sign of (3.69),
-    but grows with the force, not with its square, so that its gradient doesn't vanish where forces are small. With a
-    margin the cone's apex is moved up its axis, so that every force keeps that distance from the cone's boundary.
-    """
-
-    def __init__(self, model: ForceModel, margin: float) -> None:
-        # Without friction the tangents have bounds of zero instead: the row's gradient would vanish there.
-        self._indices = np.flatnonzero(~model.bilateral & (model.friction > 0))
-        self._mu = model.friction[self._indices]
-        self._lift = cone_lift(self._mu, margin) / model.weight
-        count = len(self._indices)
-        super().__init__("friction", np.full(count, -np.inf), np.zeros(count), unit="of the weight")
-        self._points = [model.points[i].placed.label for i in self._indices]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """How messages call the rows."""
-        return tuple(f"friction of {label}, point {index}" for index, label in enumerate(self._points))
-
-    def _parts(self, state: PostureState) -> tuple[NDArray[np.float64], ...]:
-        f = state.force_variables[self._indices]
-        normal = self._mu * (f[:, 2] - self._lift)
-        square = f[:, 0] ** 2 + f[:, 1] ** 2
-        root = np.sqrt(square + _ROUNDING**2)
-        return f, normal, square, root
-
-    def value(self, state: PostureState) -> NDArray[np.float64]:
-        """(k,) not positive inside the cones."""
-        _, normal, square, root = self._parts(state)
-        # Normal forces have a bound of their own; below it the cone is continued linearly.
-        inside = np.maximum(normal, 0.0)
-        return np.asarray((square - inside**2) / (root + inside) - np.minimum(normal, 0.0))
-
-    def jacobian(self, state: PostureState) -> NDArray[np.float64]:
-        """(k, state.size) derivative."""
-        f, normal, square, root = self._parts(state)
-        inside = np.maximum(normal, 0.0)
-        above = root + inside
-        value = (square - inside**2) / above
-        J = np.zeros((len(f), state.size))
-        rows = np.arange(len(f))
-        first = state.first_force + 3 * self._indices
-        for tangent in (0, 1):
-            J[rows, first + tangent] = (2 * f[:, tangent] - value * f[:, tangent] / root) / above
-        by_normal = np.where(normal > 0, (-2 * inside - value) / above, -1.0)
-        J[rows, first + 2] = self._mu * by_normal
-        return J
-
-    def curvature(self, state: PostureState, multipliers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(state.size, state.size) sum of the cones' Hessians, each times its multiplier.
-
-        That of the cone itself, |f_t| - mu f_n, whose surface the rows share; bounded where the force is tiny.
-
-        Args:
-            state: where.
-            multipliers: (k,) not negative.
-        """
-        f, _, square, _ = self._parts(state)
-        root = np.sqrt(square + _FLATTENING**2)
-        H = np.zeros((state.size, state.size))
-        first = state.first_force + 3 * self._indices
-        share = multipliers / root
-        x, y = f[:, 0] / root, f[:, 1] / root
-        H[first, first] = share * (1 - x * x)
-        H[first + 1, first + 1] = share * (1 - y * y)
-        H[first, first + 1] = H[first + 1, first] = -share * x * y
-        return H
-
-
-class FrictionPyramids(Task):
-    """Pyramids around the friction cones: they forbid nothing that the cones allow, but are linear.
-
-    A cone's linearisation holds along the force that it was made at. Where points bear next to nothing, the
-    direction of their force turns with each step, and without the pyramids solvers chase it.
-    """
-
-    linear = True
-
-    def __init__(self, model: ForceModel, margin: float) -> None:
-        self._indices = np.flatnonzero(~model.bilateral & (model.friction > 0))
-        self._mu = model.friction[self._indices]
-        lift = cone_lift(self._mu, margin) / model.weight
-        count = len(self._indices)
-        angles = 2 * np.pi * np.arange(_SIDES) / _SIDES
-        self._directions = np.column_stack([np.cos(angles), np.sin(angles)])
-        upper = np.repeat(-self._mu * lift, _SIDES)
-        super().__init__("friction pyramids", np.full(count * _SIDES, -np.inf), upper, unit="of the weight")
-        self._points = [model.points[i].placed.label for i in self._indices]
-        self._J: NDArray[np.float64] | None = None
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """How messages call the rows."""
-        return tuple(
-            f"friction of {label}, point {index}" for index, label in enumerate(self._points) for _ in range(_SIDES)
-        )
-
-    def value(self, state: PostureState) -> NDArray[np.float64]:
-        """(k sides,) tangential force along each side's direction, less friction times the normal force."""
-        f = state.force_variables[self._indices]
-        return np.asarray((f[:, :2] @ self._directions.T - (self._mu * f[:, 2])[:, None]).ravel())
-
-    def jacobian(self, state: PostureState) -> NDArray[np.float64]:
-        """(k sides, state.size) derivative, a constant."""
-        if self._J is None or self._J.shape[1] != state.size:
-            J = np.zeros((self.size, state.size))
-            for row, (index, mu) in enumerate(zip(self._indices, self._mu, strict=True)):
-                first = state.first_force + 3 * index
-                rows = slice(row * _SIDES, (row + 1) * _SIDES)
-                J[rows, first : first + 2] = self._directions
-                J[rows, first + 2] = -mu
-            self._J = J
-        return self._J
-
-
-class TorqueLimits(Task):
-    """Efforts that hold the posture within the joints' limits, the efforts eliminated by (3.67, E-08).
-
-    Passive joints with springs give the effort of their spring and no other; joints that float give none, which the
-    equilibrium of the whole robot covers for its base.
-
-    Attributes:
-        rows: (m,) variables that the rows are about.
-    """
-
-    def __init__(self, model: ForceModel, state: PostureState, limited: bool) -> None:
-        variables = state.kinematics.variables
-        lower, upper = -variables.effort.copy(), variables.effort.copy()
-        sprung = variables.stiffness > 0
-        floating = ~variables.driven
-        if not limited:
-            lower[:], upper[:] = -np.inf, np.inf
-        lower[sprung | floating] = upper[sprung | floating] = 0.0
-        limited_rows = np.isfinite(lower) | np.isfinite(upper)
-        limited_rows[variables.base_columns] = False
-        kept = self.rows = np.flatnonzero(limited_rows)
-        scale = np.where(upper > lower, np.where(np.isfinite(upper), upper, 1.0), model.weight)[kept]
-        super().__init__(
-            "torque limits" if limited else "passive joints",
-            lower[kept],
-            upper[kept],
-            unit="N m",
-            scale=np.maximum(scale, 1e-6),
-        )
-        self._names = [variables.names[row] for row in kept]
-        self._stiffness = np.where(sprung, variables.stiffness, 0.0)[kept]
-        self._rests = variables.rests[kept]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """How messages call the rows."""
-        return tuple(f"torque of {name}" for name in self._names)
-
-    def value(self, state: PostureState) -> NDArray[np.float64]:
-        """(m,) efforts of the joints' drives [N m] or [N]."""
-        efforts = state.place_forces().efforts()[self.rows]
-        return np.asarray(efforts + self._stiffness * (state.x[self.rows] - self._rests))
-
-    def jacobian(self, state: PostureState) -> NDArray[np.float64]:
-        """(m, state.size) derivative."""
-        model = state.place_forces()
-        J = np.zeros((self.size, state.size))
-        J[:, : state.first_force] = model.efforts_jacobian()[self.rows]
-        J[:, state.first_force : state.first_extra] = model.efforts_by_force()[self.rows]
-        J[np.arange(self.size), self.rows] += self._stiffness
-        return J
-
-
-class TorqueVariables(Task):
-    """Torques as variables of their own, tied to configuration and forces by (3.11); their limits are bounds.
-
-    Attributes:
-        rows: (m,) driven variables, whose torques are the first extra variables.
-    """
-
-    def __init__(self, model: ForceModel, state: PostureState) -> None:
-        variables = state.kinematics.variables
-        self.rows = np.flatnonzero(variables.driven)
-        self.limits = variables.effort[self.rows]
-        # As a variable a torque is in units of its limit, so that all are of the size of one.
-        self.units = np.where(np.isfinite(self.limits) & (self.limits > 0), self.limits, 1.0)
-        super().__init__("statics", np.zeros(len(self.rows)), np.zeros(len(self.rows)), unit="N m", scale=self.units)
-        self._names = [variables.names[row] for row in self.rows]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """How messages call the rows."""
-        return tuple(f"statics of {name}" for name in self._names)
-
-    def value(self, state: PostureState) -> NDArray[np.float64]:
-        """(m,) tau + J^T f - g [N m]."""
-        torques = state.extras[: len(self.rows)] * self.units
-        return np.asarray(torques - state.place_forces().efforts()[self.rows])
-
-    def jacobian(self, state: PostureState) -> NDArray[np.float64]:
-        """(m, state.size) derivative."""
-        model = state.place_forces()
-        J = np.zeros((self.size, state.size))
-        J[:, : state.first_force] = -model.efforts_jacobian()[self.rows]
-        J[:, state.first_force : state.first_extra] = -model.efforts_by_force()[self.rows]
-        J[np.arange(self.size), state.first_extra + np.arange(self.size)] += self.units
-        return J

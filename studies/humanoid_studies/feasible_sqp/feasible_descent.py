@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.optimisation.result import Clock, ReturnCode
+from humanoid_planner.optimisation.program import Clock, ReturnCode
 from humanoid_studies.feasible_sqp.one_sided_form import Gradients, Values
 from humanoid_studies.feasible_sqp.search_direction import Direction, Linearisation, SortedProgram
 

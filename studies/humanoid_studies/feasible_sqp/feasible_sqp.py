@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.optimisation.program import NonlinearProgram
-from humanoid_planner.optimisation.result import Clock, ReturnCode, SolverOptions, SolverResult
+from humanoid_planner.optimisation.program import Clock, NonlinearProgram, ReturnCode, SolverOptions, SolverResult
 from humanoid_studies.feasible_sqp.feasible_descent import (
     FIRST_PENALTY,
     MAX_PENALTY,

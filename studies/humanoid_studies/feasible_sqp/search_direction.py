@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_planner.optimisation.program import Clock
 from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
-from humanoid_planner.optimisation.result import Clock
 from humanoid_studies.feasible_sqp.one_sided_form import Gradients, Values
 
 _EPIGRAPH_CURVATURE = 1e-6  # keeps the programs strictly convex; bends steps a little, and solutions not at all

@@ -10,8 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.optimisation.program import NonlinearProgram
-from humanoid_planner.optimisation.result import SolverResult
+from humanoid_planner.optimisation.program import NonlinearProgram, SolverResult
 from humanoid_studies.feasible_sqp.minimax import MinimaxProgram
 
 

@@ -22,7 +22,7 @@ from humanoid_planner.contacts import (
     plan_contacts,
     verify_plan,
 )
-from humanoid_planner.optimisation.result import ReturnCode
+from humanoid_planner.optimisation.program import ReturnCode
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, point_at, point_beyond
 
 

@@ -8,8 +8,7 @@ from fixtures.planner_robots import ROBOTS, finite_difference, random_variables,
 
 from humanoid_model import load_robot
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.problem.force_model import ForceModel, Load
-from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.tasks.state import ForceModel, Load, PostureState
 
 pytestmark = pytest.mark.feature("001-F047")
 

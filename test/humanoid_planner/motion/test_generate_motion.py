@@ -21,8 +21,8 @@ from humanoid_planner.motion import Case, MotionSettings, PlannedPostures, gener
 from humanoid_planner.motion.stance_postures import StancePostures
 from humanoid_planner.posture import NearReference, generate_posture
 from humanoid_planner.posture.tasks.geometric_rows import DISTANCE
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
 from humanoid_planner.posture.tasks.link_tasks import axis_along, joint_at, point_at
+from humanoid_planner.posture.tasks.task import GeometricTask, Row
 
 
 def only(step: SimpleNamespace, first: int, last: int) -> PlannedPostures:

@@ -14,9 +14,8 @@ from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
 from humanoid_planner.optimisation import ipopt
-from humanoid_planner.optimisation.contradiction import violation
 from humanoid_planner.optimisation.ipopt import solve_ipopt
-from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
+from humanoid_planner.optimisation.program import ReturnCode, SolverOptions, violation
 
 INF = math.inf
 EXACT = SolverOptions(optimality_tolerance=1e-7, equality_tolerance=1e-8, inequality_tolerance=2e-8)

@@ -11,7 +11,7 @@ from fixtures.hock_schittkowski import PROBLEMS
 from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
-from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
+from humanoid_planner.optimisation.program import ReturnCode, SolverOptions
 from humanoid_planner.optimisation.solve import SOLVERS, solve
 
 EXACT = SolverOptions(optimality_tolerance=1e-6)

@@ -13,11 +13,9 @@ from numpy.testing import assert_allclose
 
 from humanoid_model import Stance, Surface
 from humanoid_model.errors import InputError
-from humanoid_planner.optimisation.program import NonlinearProgram
-from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
+from humanoid_planner.optimisation.program import NonlinearProgram, ReturnCode, SolverOptions
 from humanoid_planner.optimisation.trust_region_sqp import solve_sqp
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.requirements import PostureRequirements
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 
 INF = math.inf
 EXACT = SolverOptions(optimality_tolerance=1e-6, equality_tolerance=1e-8, inequality_tolerance=1e-8)

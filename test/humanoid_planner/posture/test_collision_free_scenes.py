@@ -10,7 +10,7 @@ from fixtures.true_shapes import overlaps
 from numpy.testing import assert_allclose
 
 from benchmark.posture_problems import HAND, Case, collision_options, perturbed, scene_case
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import CollisionModel, PostureProblem, PostureRequirements, PostureResult, solve_problem
 
 pytestmark = [pytest.mark.slow, pytest.mark.feature("001-F006")]

@@ -7,10 +7,9 @@ from fixtures.posture_problems import HALF_SITTING, HRP2, feet, feet_and_hand, h
 
 from humanoid_model import Stance
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import ReturnCode
+from humanoid_planner.optimisation.program import ReturnCode
 from humanoid_planner.optimisation.solve import solve
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.requirements import PostureRequirements
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 from humanoid_studies.feasible_sqp.tube import TubeProgram
 
 pytestmark = pytest.mark.feature("001-F056")

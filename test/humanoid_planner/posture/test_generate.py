@@ -14,7 +14,7 @@ from fixtures.scenes import box, place, scene
 from humanoid_model import Contact, ContactKind, InputError, Robot, Scene, Stance, Surface, load_robot
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
+from humanoid_planner.optimisation.program import ReturnCode, SolverOptions
 from humanoid_planner.posture import (
     CollisionModel,
     LeastTorque,
@@ -28,8 +28,8 @@ from humanoid_planner.posture import (
     near_middle,
     solve_problem,
 )
-from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks import link_tasks
+from humanoid_planner.posture.tasks.state import PostureState
 
 HAND_ON_TABLE = Contact(HRP2.contacts["right_hand_fingers"], TABLE, 0.0, 0.0, 0.0)
 ON_TABLE = Stance((*feet(), HAND_ON_TABLE))

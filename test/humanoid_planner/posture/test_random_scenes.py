@@ -11,7 +11,7 @@ from fixtures.true_shapes import overlaps
 from humanoid_model import Contact, PairRule, Scene, SceneBody, Stance, Surface, load_robot
 from humanoid_model.description import Box, Cylinder, Geometry, HalfSpace, Shape
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import (
     CollisionModel,
     NearReference,

@@ -10,14 +10,13 @@ from fixtures.posture_problems import HALF_SITTING, HRP2, feet
 
 from humanoid_model import Stance
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import SolverOptions
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture.motion.trajectory import TrajectoryProblem
 from humanoid_planner.posture.motion.trajectory_program import Grid
-from humanoid_planner.posture.problem.criterion import NearReference
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.requirements import PostureRequirements
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
+from humanoid_planner.posture.tasks.criteria import NearReference
 from humanoid_planner.posture.tasks.geometric_rows import POINT
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row
+from humanoid_planner.posture.tasks.task import GeometricTask, Row
 
 LIFT_OFF, TOUCH_DOWN, STEP, HEIGHT = 0.3, 0.8, 0.2, 0.05
 

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.optimisation.result import ReturnCode, SolverOptions
+from humanoid_planner.optimisation.program import ReturnCode, SolverOptions
 from humanoid_studies.feasible_sqp.feasible_sqp import solve_feasible_sqp
 
 INF = math.inf

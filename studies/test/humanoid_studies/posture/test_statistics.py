@@ -11,7 +11,7 @@ from fixtures.posture_problems import HRP2
 from humanoid_model import Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts.posture_caller import PostureCall
-from humanoid_planner.optimisation.result import ReturnCode
+from humanoid_planner.optimisation.program import ReturnCode
 from humanoid_planner.posture.generate import generate_posture
 from humanoid_studies.posture.statistics import THESIS, CodeStatistics, Generation, GenerationLog, format_table, total
 

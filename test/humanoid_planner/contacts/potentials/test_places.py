@@ -9,8 +9,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.contacts.potentials.attractors import Attractor
 from humanoid_planner.contacts.potentials.places import CentreOfMassAttractor, PointAlongGuide, PointAttractor
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.problem.force_model import ForceModel
-from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.tasks.state import ForceModel, PostureState
 
 HAND = "LARM_LINK6"
 

@@ -28,13 +28,11 @@ from numpy.testing import assert_allclose
 from humanoid_model import Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.optimisation.result import SolverOptions
-from humanoid_planner.posture.motion.spline import SplineBasis
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture.motion.trajectory import TrajectoryProblem, TrajectoryResult
-from humanoid_planner.posture.motion.trajectory_program import Grid, TrajectoryProgram
-from humanoid_planner.posture.problem.criterion import NearReference
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.requirements import PostureRequirements
+from humanoid_planner.posture.motion.trajectory_program import Grid, SplineBasis, TrajectoryProgram
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
+from humanoid_planner.posture.tasks.criteria import NearReference
 
 OPTIONS = SolverOptions(max_iterations=300, optimality_tolerance=1e-5)
 SLACK = 1e-4

@@ -17,11 +17,9 @@ from humanoid_planner.posture.observation.next_best_view import (
     ViewSearch,
     next_best_view,
 )
-from humanoid_planner.posture.observation.pinhole_camera import PinholeCamera, look_at
 from humanoid_planner.posture.observation.unknown_area import unknown_area
-from humanoid_planner.posture.observation.voxel_model import VoxelModel, VoxelState
-from humanoid_planner.posture.problem.force_model import ForceModel
-from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.observation.voxel_model import PinholeCamera, VoxelModel, VoxelState, look_at
+from humanoid_planner.posture.tasks.state import ForceModel, PostureState
 
 pytestmark = pytest.mark.feature("001-F049")
 

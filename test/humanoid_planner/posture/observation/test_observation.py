@@ -18,9 +18,8 @@ from humanoid_planner.posture.observation.observation import (
     observation_postures,
     observation_task,
 )
-from humanoid_planner.posture.problem.force_model import ForceModel
-from humanoid_planner.posture.problem.posture_result import PostureResult
-from humanoid_planner.posture.problem.state import PostureState
+from humanoid_planner.posture.posture_result import PostureResult
+from humanoid_planner.posture.tasks.state import ForceModel, PostureState
 
 GROUND = Surface("ground", "world", pin.SE3.Identity())
 EYE = Eye("HEAD_LINK1", (0.1, 0.0, 0.12), (1.0, 0.0, 0.0))

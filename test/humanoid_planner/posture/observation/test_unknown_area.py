@@ -7,9 +7,8 @@ import pytest
 from fixtures.depth_images import ball_view
 from numpy.testing import assert_allclose
 
-from humanoid_planner.posture.observation.pinhole_camera import PinholeCamera, look_at
 from humanoid_planner.posture.observation.unknown_area import SmoothUnknownArea, unknown_area
-from humanoid_planner.posture.observation.voxel_model import VoxelModel, VoxelState
+from humanoid_planner.posture.observation.voxel_model import PinholeCamera, VoxelModel, VoxelState, look_at
 
 pytestmark = pytest.mark.feature("001-F097")
 

@@ -8,8 +8,7 @@ from fixtures.depth_images import ball_depth, ball_view
 from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
-from humanoid_planner.posture.observation.pinhole_camera import DepthView, PinholeCamera, look_at
-from humanoid_planner.posture.observation.voxel_model import VoxelModel, VoxelState
+from humanoid_planner.posture.observation.voxel_model import DepthView, PinholeCamera, VoxelModel, VoxelState, look_at
 
 CAMERA = PinholeCamera.with_field_of_view(120, 90, np.deg2rad(40))
 CENTRE = np.array([0.5, -0.2, 0.8])

@@ -11,9 +11,8 @@ from fixtures.posture_problems import FLOOR, HALF_SITTING, HRP2, kinematics_at, 
 from scipy.spatial import ConvexHull
 
 from humanoid_model import Contact, ContactKind, InputError, Stance, Surface
-from humanoid_planner.posture.problem.placed_contact import place_contact
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.requirements import PostureRequirements
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
+from humanoid_planner.posture.tasks.contact import place_contact
 from humanoid_planner.posture.tasks.contact_task import ContactTask
 
 

@@ -15,9 +15,8 @@ from humanoid_model.contact import SurfaceForm
 from humanoid_planner.contacts.stances.bounded_contact import bounds_task, hold_at, light_contact
 from humanoid_planner.contacts.stances.search_volume import SearchVolume
 from humanoid_planner.posture import generate_posture
-from humanoid_planner.posture.problem.placed_contact import place_contact
-from humanoid_planner.posture.problem.problem import PostureProblem
-from humanoid_planner.posture.problem.requirements import PostureRequirements
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
+from humanoid_planner.posture.tasks.contact import place_contact
 
 RADIUS = 0.06
 #: Beside the right hip: the axis goes ahead and a little up, the top of the pipe is at this place.

@@ -8,8 +8,6 @@ from fixtures.planner_robots import finite_difference, random_variables
 from fixtures.posture_problems import HRP2
 
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture.problem.force_model import ForceModel
-from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks.geometric_rows import (
     AIM,
     ALIGN,
@@ -23,7 +21,8 @@ from humanoid_planner.posture.tasks.geometric_rows import (
     ROTATION,
     TURN,
 )  # fmt: skip
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask, Row, RowTable
+from humanoid_planner.posture.tasks.state import ForceModel, PostureState
+from humanoid_planner.posture.tasks.task import GeometricTask, Row, RowTable
 
 KINDS = {"POINT": POINT, "DOT": DOT, "COM": COM, "DISTANCE": DISTANCE, "ANGLE": ANGLE, "AIM": AIM, "TURN": TURN,
          "COM_DISTANCE": COM_DISTANCE, "JOINT": JOINT, "ROTATION": ROTATION, "ALIGN": ALIGN}  # fmt: skip

@@ -8,10 +8,9 @@ from fixtures.planner_robots import finite_difference
 from fixtures.posture_problems import HALF_SITTING, HRP2, kinematics_at
 
 from humanoid_model import InputError
-from humanoid_planner.posture.problem.force_model import ForceModel
-from humanoid_planner.posture.problem.state import PostureState
 from humanoid_planner.posture.tasks import link_tasks
-from humanoid_planner.posture.tasks.geometric_task import GeometricTask
+from humanoid_planner.posture.tasks.state import ForceModel, PostureState
+from humanoid_planner.posture.tasks.task import GeometricTask
 
 KINEMATICS = kinematics_at(HRP2, HALF_SITTING)
 STATE = PostureState(KINEMATICS, ForceModel(KINEMATICS, (), (), np.array([0, 0, -9.81])))
