@@ -21,13 +21,11 @@ import trimesh
 from scipy.spatial.transform import Rotation
 
 from humanoid_planner.distance.distance_pairs import DistancePairs
-from humanoid_planner.distance.frame_change import Frames
-from humanoid_planner.distance.kernel import kernel
+from humanoid_planner.distance.frames import Frames, kernel
 from humanoid_planner.distance.narrow_phase import volume_distance
-from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.placed_volumes import PlacedVolume
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
-from humanoid_planner.distance.volume_table import Pair, VolumeTable, volume_table
-from humanoid_planner.distance.workspace import Workspace, workspace
+from humanoid_planner.distance.volume_table import Pair, VolumeTable, Workspace, volume_table, workspace
 
 CALLS = 2000
 """Placements of a block."""

@@ -16,10 +16,9 @@ from humanoid_model import Contact, ContactKind, PairRule, Robot, Scene, SceneBo
 from humanoid_model.description import Box, Geometry, Shape
 from humanoid_model.description import HalfSpace as HalfSpaceShape
 from humanoid_planner.distance.collision_pairs import MarginRule
-from humanoid_planner.distance.half_space import HalfSpace
-from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.placed_volumes import HalfSpace, PlacedVolume
 from humanoid_planner.distance.rounded_hull import RoundedHull
-from humanoid_planner.distance.volume_geometry import convex_geometry
+from humanoid_planner.distance.volume_mesh import convex_geometry
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.tasks.collision_model import CollisionModel
 from humanoid_planner.posture.tasks.criteria import near_middle

@@ -7,10 +7,8 @@ from humanoid_model.kernel_cache import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
-from humanoid_planner.distance.distance import Distance, distance  # noqa: E402
-from humanoid_planner.distance.distance_pairs import DistancePairs  # noqa: E402
-from humanoid_planner.distance.half_space import HalfSpace  # noqa: E402
-from humanoid_planner.distance.placed_volume import PlacedVolume  # noqa: E402
+from humanoid_planner.distance.distance_pairs import Distance, DistancePairs, distance  # noqa: E402
+from humanoid_planner.distance.placed_volumes import HalfSpace, PlacedVolume  # noqa: E402
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume  # noqa: E402
 
 __all__ = ["Distance", "DistancePairs", "HalfSpace", "PlacedVolume", "SphereTorusVolume", "distance"]

@@ -19,9 +19,9 @@ from humanoid_model.description import RobotDescription
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
-from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.placed_volumes import PlacedVolume
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
-from humanoid_planner.distance.volume_geometry import volume_geometry
+from humanoid_planner.distance.volume_mesh import volume_geometry
 
 Bearing = Callable[[Contact], Collection[str] | None]
 """Names of the volumes that a contact lies on; None for all of the touched body's."""

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signed distances of many pairs of volumes carried by bodies, again and again."""
+"""Signed distances of many pairs of volumes carried by bodies, again and again; and that of one pair, once."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.distance.frame_change import Frames
-from humanoid_planner.distance.half_space import HalfSpace
+from humanoid_planner.distance.frames import Frames
 from humanoid_planner.distance.narrow_phase import half_space_distances, volume_distances
 from humanoid_planner.distance.one_sided import polyhedron_distances
-from humanoid_planner.distance.pair_results import PairList, PairResults
-from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.placed_volumes import HalfSpace, PlacedVolume
 from humanoid_planner.distance.rounded_hull import RoundedHull
-from humanoid_planner.distance.volume_table import volume_table
-from humanoid_planner.distance.workspace import workspace
+from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
+from humanoid_planner.distance.volume_table import PairList, PairResults, volume_table, workspace
 
 
 class DistancePairs:
@@ -173,3 +173,54 @@ def _with_one(is_one: NDArray[np.bool_], pairs: NDArray[np.int64]) -> tuple[NDAr
     first = is_one[places, 0].astype(np.int64)
     rows = np.arange(len(places))
     return np.column_stack([pairs[places][rows, first], pairs[places][rows, 1 - first], first]), places
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """Signed distance of two volumes a and b.
+
+    Attributes:
+        value: negative in penetration: minus the length of the smallest separating translation [m].
+        points: on a and on b, world frame, shape (2, 3) [m].
+        normal: unit outward normal of b at its point, that is from b to a, world frame, shape (3,).
+        gradient: derivative with respect to the twist of a and of b: linear velocity of the origin of its frame, then
+            angular velocity, world axes, shape (2, 6).
+    """
+
+    value: float
+    points: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    gradient: NDArray[np.float64]
+
+
+def distance(
+    volume_a: SphereTorusVolume | HalfSpace | RoundedHull,
+    placement_world_a: pin.SE3,
+    volume_b: SphereTorusVolume | HalfSpace | RoundedHull,
+    placement_world_b: pin.SE3,
+) -> Distance:
+    """Signed distance of two volumes, with its gradient.
+
+    It prepares the volumes each time; :class:`DistancePairs` does it once for many evaluations.
+
+    Args:
+        volume_a: first volume.
+        placement_world_a: of its frame.
+        volume_b: second volume.
+        placement_world_b: of its frame.
+
+    Raises:
+        InputError: neither is strictly convex, or a placement isn't finite.
+    """
+    placed = [PlacedVolume("a", 0, volume_a), PlacedVolume("b", 1, volume_b)]
+    pairs = DistancePairs(placed, [(0, 1)])
+    origins = np.stack([placement_world_a.translation, placement_world_b.translation])
+    pairs.evaluate(np.stack([placement_world_a.rotation, placement_world_b.rotation]), origins)
+    points, normal = np.stack([pairs.points_a[0], pairs.points_b[0]]), pairs.normals[0]
+    directions = np.stack([normal, -normal])
+    return Distance(
+        value=float(pairs.values[0]),
+        points=points,
+        normal=normal,
+        gradient=np.hstack([directions, np.cross(points - origins, directions)]),
+    )

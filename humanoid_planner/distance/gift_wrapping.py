@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gift wrapping of a point cloud with a rolling sphere (specification 001 section 5.5, Algorithms 12 and 13)."""
+"""Gift wrapping of a point cloud with a rolling sphere (specification 001 section 5.5, Algorithms 12 and 13).
+
+With the spheres that it needs: the big one of radius R over a face, which touches three small ones of radius r from
+outside, and the smallest one that holds a set of points.
+"""
 
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -12,8 +17,121 @@ from numba import njit
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_planner.distance.big_sphere import big_sphere_centre
-from humanoid_planner.distance.enclosing_ball import enclosing_ball
+
+
+@njit(cache=True)
+def big_sphere_centre(p1: np.ndarray, p2: np.ndarray, p3: np.ndarray, radius: float, centre: np.ndarray) -> bool:
+    """Return the centre of the sphere through three points, below the face that they make ((4.8), (4.9)).
+
+    The equations start at an end of the shortest edge: the differences of near points are exact.
+
+    Args:
+        p1: first vertex, shape (3,); the three are counter-clockwise seen from outside.
+        p2: second vertex.
+        p3: third vertex.
+        radius: of the sphere, R - r [m].
+        centre: written, shape (3,).
+
+    Returns:
+        False when the points are on a line, or too far from each other for that radius.
+    """
+    d12 = (p2[0] - p1[0]) ** 2 + (p2[1] - p1[1]) ** 2 + (p2[2] - p1[2]) ** 2
+    d23 = (p3[0] - p2[0]) ** 2 + (p3[1] - p2[1]) ** 2 + (p3[2] - p2[2]) ** 2
+    d31 = (p1[0] - p3[0]) ** 2 + (p1[1] - p3[1]) ** 2 + (p1[2] - p3[2]) ** 2
+    if d23 < d12 and d23 <= d31:
+        p1, p2, p3 = p2, p3, p1
+    elif d31 < d12:
+        p1, p2, p3 = p3, p1, p2
+    u0, u1, u2 = p2[0] - p1[0], p2[1] - p1[1], p2[2] - p1[2]
+    v0, v1, v2 = p3[0] - p1[0], p3[1] - p1[1], p3[2] - p1[2]
+    w0, w1, w2 = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
+    uu = u0 * u0 + u1 * u1 + u2 * u2
+    vv = v0 * v0 + v1 * v1 + v2 * v2
+    uv = u0 * v0 + u1 * v1 + u2 * v2
+    ww = w0 * w0 + w1 * w1 + w2 * w2
+    if ww <= 1e-30 * uu * vv:
+        return False
+    alpha = (uu * vv - uv * vv) / (2.0 * ww)
+    beta = (uu * vv - uv * uu) / (2.0 * ww)
+    rest = radius * radius - (alpha * alpha * uu + beta * beta * vv + 2.0 * alpha * beta * uv)
+    if rest < 0.0:
+        return False
+    gamma = -math.sqrt(rest / ww)
+    centre[0] = p1[0] + alpha * u0 + beta * v0 + gamma * w0
+    centre[1] = p1[1] + alpha * u1 + beta * v1 + gamma * w1
+    centre[2] = p1[2] + alpha * u2 + beta * v2 + gamma * w2
+    return True
+
+
+def big_sphere(triangle: NDArray[np.float64], r: float, R: float) -> NDArray[np.float64] | None:
+    """Return the centre of a face's big sphere, shape (3,); None when there is no such sphere.
+
+    Args:
+        triangle: vertices counter-clockwise seen from outside, shape (3, 3) [m].
+        r: radius of the small spheres [m].
+        R: radius of the big sphere [m].
+    """
+    centre = np.empty(3)
+    corners = np.ascontiguousarray(triangle, dtype=np.float64)
+    return centre if big_sphere_centre(corners[0], corners[1], corners[2], R - r, centre) else None
+
+
+_ROUND_OFF = 1e-12
+"""Relative excess of a distance that counts as none."""
+
+
+def enclosing_ball(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Centre and radius of the smallest ball that holds all points.
+
+    The farthest point enters the set of points on the boundary until none is outside: the radius grows each time,
+    therefore it ends (B. Gärtner, "Fast and robust smallest enclosing balls", ESA 1999, in three dimensions).
+
+    Args:
+        points: shape (n, 3), n at least 1 [m].
+    """
+    support = points[:1]
+    while True:
+        centre, radius = _ball_of_few(support)
+        distances = np.linalg.norm(points - centre, axis=1)
+        farthest = int(np.argmax(distances))
+        if distances[farthest] <= radius * (1.0 + _ROUND_OFF):
+            return centre, float(distances[farthest])
+        entering = points[farthest]
+        following, grown = support, radius
+        best = np.inf
+        for size in range(min(len(support), 3) + 1):
+            for chosen in itertools.combinations(range(len(support)), size):
+                candidate = np.vstack([support[list(chosen)], entering])
+                ball = _circumscribed(candidate)
+                if ball is None or ball[1] >= best:
+                    continue
+                if np.linalg.norm(support - ball[0], axis=1).max() <= ball[1] * (1.0 + _ROUND_OFF):
+                    following, best = candidate, ball[1]
+        grown = best
+        if not grown > radius:  # the rest is round-off
+            return centre, float(distances[farthest])
+        support = following
+
+
+def _ball_of_few(support: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    ball = _circumscribed(support)
+    assert ball is not None  # a support set has been one before
+    return ball
+
+
+def _circumscribed(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float] | None:
+    """Smallest ball with all of up to four points on its boundary; None when they are affinely dependent."""
+    edges = points[1:] - points[0]
+    gram = edges @ edges.T
+    if len(edges):
+        scale = np.sqrt(np.diag(gram))
+        if scale.min() == 0.0 or np.linalg.cond(gram / np.outer(scale, scale)) > 1e14:
+            return None
+        centre = points[0] + np.linalg.solve(gram, 0.5 * np.diag(gram)) @ edges
+    else:
+        centre = points[0]
+    return centre, float(np.linalg.norm(points[0] - centre))
+
 
 _TIE = 1e-12
 """Rotations that differ by less [rad] reach one sphere."""

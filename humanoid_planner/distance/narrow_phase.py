@@ -16,25 +16,21 @@ import math
 
 import numpy as np
 
-from humanoid_planner.distance.association import associate
-from humanoid_planner.distance.core_support import boundary_point, core_radius
-from humanoid_planner.distance.feature_walk import locate_world, walk
-from humanoid_planner.distance.frame_change import (
+from humanoid_planner.distance.features import associate, locate_world, walk
+from humanoid_planner.distance.frames import (
     Frames,
     Vector,
     difference,
+    kernel,
     opposite,
     to_body,
     to_world,
     vector,
     vector_of,
 )
-from humanoid_planner.distance.gjk import ARRIVED, OVERLAP, core_gjk, hull_gjk
-from humanoid_planner.distance.kernel import kernel
-from humanoid_planner.distance.pair_results import PairList, PairResults
+from humanoid_planner.distance.gjk import ARRIVED, OVERLAP, boundary_point, core_gjk, core_radius, hull_gjk
 from humanoid_planner.distance.penetration import deepest
-from humanoid_planner.distance.volume_table import Pair, VolumeTable
-from humanoid_planner.distance.workspace import Workspace
+from humanoid_planner.distance.volume_table import Pair, PairList, PairResults, VolumeTable, Workspace
 
 _PAIRS = 8
 """Pairs of features that a walk may try: of those that arrive within twice as many, hardly one takes more."""

@@ -14,27 +14,22 @@ import math
 
 import numpy as np
 
-from humanoid_planner.distance.core_support import boundary_point, core_support
-from humanoid_planner.distance.feature_walk import locate_world
-from humanoid_planner.distance.frame_change import (
+from humanoid_planner.distance.features import locate_world, sphere_sphere, sphere_torus
+from humanoid_planner.distance.frames import (
     Frames,
     Vector,
     difference,
+    kernel,
     opposite,
     to_body,
     to_world,
     vector,
     vector_of,
 )
-from humanoid_planner.distance.gjk import support_vertex
-from humanoid_planner.distance.kernel import kernel
+from humanoid_planner.distance.gjk import boundary_point, core_support, reduce_simplex, support_vertex
 from humanoid_planner.distance.narrow_phase import cold_start
-from humanoid_planner.distance.pair_results import PairList, PairResults
 from humanoid_planner.distance.penetration import deepest
-from humanoid_planner.distance.primitive_distance import sphere_sphere, sphere_torus
-from humanoid_planner.distance.simplex import reduce_simplex
-from humanoid_planner.distance.volume_table import EDGE, Pair, VolumeTable
-from humanoid_planner.distance.workspace import Workspace
+from humanoid_planner.distance.volume_table import EDGE, Pair, PairList, PairResults, VolumeTable, Workspace
 
 _APART = 1e-9
 """Bodies must be this far apart without their margins [m] for an answer to count as the only one.

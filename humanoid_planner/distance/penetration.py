@@ -16,12 +16,10 @@ import math
 
 import numpy as np
 
-from humanoid_planner.distance.core_support import core_difference, core_radius
-from humanoid_planner.distance.feature_walk import locate_world, walk
-from humanoid_planner.distance.frame_change import Frames, opposite, vector_of
-from humanoid_planner.distance.kernel import kernel
-from humanoid_planner.distance.volume_table import Pair, VolumeTable
-from humanoid_planner.distance.workspace import MAX_FACES, MAX_POINTS, Workspace
+from humanoid_planner.distance.features import locate_world, walk
+from humanoid_planner.distance.frames import Frames, kernel, opposite, vector_of
+from humanoid_planner.distance.gjk import core_difference, core_radius
+from humanoid_planner.distance.volume_table import MAX_FACES, MAX_POINTS, Pair, VolumeTable, Workspace
 
 _GAP = 1e-8
 """Depths less than this apart [m] count as equal."""

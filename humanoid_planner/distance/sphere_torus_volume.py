@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sphere-torus-patch bounding volume: strictly convex, with a smooth boundary, around a set of points."""
+"""Sphere-torus-patch bounding volume: strictly convex, with a smooth boundary, around a set of points.
+
+Its boundary is small spheres around vertices, tori over edges and big spheres over faces.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +23,162 @@ from humanoid_model.errors import InputError
 from humanoid_model.input_file import require_file
 from humanoid_model.value_equality import ValueEquality
 from humanoid_planner.distance.gift_wrapping import wrap
-from humanoid_planner.distance.torus_patches import TorusPatches
-from humanoid_planner.distance.volume_topology import VolumeTopology
 
-if TYPE_CHECKING:
-    pass
+
+@dataclass(frozen=True)
+class VolumeTopology:
+    """Edges of a closed triangulated surface.
+
+    Attributes:
+        edges: vertex a and vertex b of each edge, shape (ne, 2). Two edges may join the same vertices.
+        edge_faces: face that runs a to b, and face that runs b to a, shape (ne, 2); -1 where there is none.
+        face_edges: edge k of a face joins its vertices k and k + 1 (modulo 3), shape (nf, 3).
+        vertex_offsets: first entry of each vertex in ``vertex_edges``, and their number, shape (nv + 1,).
+        vertex_edges: edges around each vertex, counter-clockwise seen from outside, shape (2 ne,).
+    """
+
+    edges: NDArray[np.int64]
+    edge_faces: NDArray[np.int64]
+    face_edges: NDArray[np.int64]
+    vertex_offsets: NDArray[np.int64]
+    vertex_edges: NDArray[np.int64]
+
+    @classmethod
+    def of_points(cls, count: int) -> VolumeTopology:
+        """Topology without faces: a single vertex, or two vertices and the edge between them."""
+        edges = np.array([[0, 1]] if count == 2 else [], dtype=np.int64).reshape(-1, 2)
+        return cls(
+            edges=edges,
+            edge_faces=np.full((len(edges), 2), -1, dtype=np.int64),
+            face_edges=np.zeros((0, 3), dtype=np.int64),
+            vertex_offsets=np.arange(count + 1, dtype=np.int64) if count == 2 else np.zeros(2, dtype=np.int64),
+            vertex_edges=np.zeros(2 * len(edges), dtype=np.int64),
+        )
+
+    @classmethod
+    def of_faces(
+        cls, faces: NDArray[np.int64], across: NDArray[np.int64], vertex_count: int
+    ) -> VolumeTopology:
+        """Return the topology of faces of which it is known what lies across each edge.
+
+        Neighbours are given, not found by end points: a thin volume may have two edges between two vertices.
+
+        Args:
+            faces: vertices of each face, counter-clockwise seen from outside, shape (nf, 3).
+            across: half-edge ``3 face + k`` on the other side of half-edge k of each face, shape (nf, 3).
+            vertex_count: number of vertices.
+
+        Raises:
+            ValueError: the surface isn't closed, or it isn't a single fan of faces around some vertex.
+        """
+        count = len(faces)
+        starts = faces.reshape(-1)
+        ends = np.roll(faces, -1, axis=1).reshape(-1)
+        twin = across.reshape(-1)
+        half_edges = np.arange(3 * count)
+        if not (
+            np.array_equal(twin[twin], half_edges)
+            and np.array_equal(starts[twin], ends)
+            and np.array_equal(ends[twin], starts)
+        ):
+            raise ValueError("the faces don't form a closed surface")
+        first = half_edges[half_edges < twin]
+        edge_of = np.empty(3 * count, dtype=np.int64)
+        edge_of[first] = np.arange(len(first))
+        edge_of[twin[first]] = np.arange(len(first))
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(starts, minlength=vertex_count))])
+        around = np.empty(3 * count, dtype=np.int64)
+        leaving = np.full(vertex_count, -1)
+        leaving[starts[::-1]] = half_edges[::-1]  # the first half-edge that leaves each vertex
+        for vertex in range(vertex_count):
+            half_edge = leaving[vertex]
+            for place in range(offsets[vertex], offsets[vertex + 1]):
+                around[place] = edge_of[half_edge]
+                # The face on the left of v -> x runs v -> x -> y -> v: the next edge is the twin of y -> v.
+                half_edge = twin[half_edge - half_edge % 3 + (half_edge + 2) % 3]
+                if half_edge == leaving[vertex] and place + 1 != offsets[vertex + 1]:
+                    raise ValueError(f"the faces around vertex {vertex} aren't a single fan")
+        return cls(
+            edges=np.column_stack([starts[first], ends[first]]).astype(np.int64),
+            edge_faces=np.column_stack([first // 3, twin[first] // 3]).astype(np.int64),
+            face_edges=edge_of.reshape(-1, 3),
+            vertex_offsets=offsets.astype(np.int64),
+            vertex_edges=around,
+        )
+
+
+_ROUND_OFF = 1e-9
+"""Arcs shorter than this [rad], or that miss a whole turn by less, are empty ones but for round-off."""
+
+
+@dataclass(frozen=True)
+class TorusPatches:
+    """Circle arcs of the big sphere's centre while it rolls over each edge (Theorem 4.4.1 of specification 001).
+
+    The centre at angle t is ``midpoint + radius (cos(t) start + sin(t) side)`` for t from 0, above the first face of
+    the edge, to ``sweep``, above the second. The tube's radius is R. An edge between faces on one big sphere has an
+    empty arc; the only edge of a volume with two vertices has the whole circle.
+
+    Attributes:
+        midpoints: centres of the circles, the edges' midpoints, shape (ne, 3) [m].
+        axes: unit vectors along the edges, from vertex a to vertex b, shape (ne, 3).
+        lengths: of the edges, shape (ne,) [m].
+        radii: of the circles, sqrt((R - r)^2 - length^2 / 4), shape (ne,) [m].
+        starts: unit vectors from the midpoint to the centre over the first face, shape (ne, 3).
+        sides: unit vectors axis x start, shape (ne, 3).
+        sweeps: angles of the arcs, shape (ne,) [rad].
+    """
+
+    midpoints: NDArray[np.float64]
+    axes: NDArray[np.float64]
+    lengths: NDArray[np.float64]
+    radii: NDArray[np.float64]
+    starts: NDArray[np.float64]
+    sides: NDArray[np.float64]
+    sweeps: NDArray[np.float64]
+
+    @classmethod
+    def of_edges(
+        cls,
+        vertices: NDArray[np.float64],
+        edges: NDArray[np.int64],
+        edge_faces: NDArray[np.int64],
+        centres: NDArray[np.float64],
+        radius: float,
+    ) -> TorusPatches:
+        """Return arcs of the edges of a volume.
+
+        Args:
+            vertices: shape (nv, 3).
+            edges: shape (ne, 2).
+            edge_faces: shape (ne, 2), -1 where there is no face.
+            centres: of the big spheres, shape (nf, 3).
+            radius: R - r.
+        """
+        first, second = vertices[edges[:, 0]], vertices[edges[:, 1]]
+        midpoints, along = 0.5 * (first + second), second - first
+        lengths = np.linalg.norm(along, axis=1)
+        axes = along / lengths[:, None]
+        if len(centres):
+            from_middle = centres[edge_faces] - midpoints[:, None]
+            one, other = from_middle[:, 0], from_middle[:, 1]
+        else:  # a whole circle starts anywhere
+            one = np.array([np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))]) for axis in axes]).reshape(-1, 3)
+            other = one
+        starts = one - np.einsum("ij,ij->i", one, axes)[:, None] * axes
+        starts /= np.linalg.norm(starts, axis=1)[:, None]
+        sides = np.cross(axes, starts)
+        sweeps = np.arctan2(np.einsum("ij,ij->i", other, sides), np.einsum("ij,ij->i", other, starts)) % (2 * math.pi)
+        sweeps[(sweeps < _ROUND_OFF) | (sweeps > 2 * math.pi - _ROUND_OFF)] = 0.0
+        if not len(centres):
+            sweeps[:] = 2 * math.pi
+        return cls(midpoints, axes, lengths, np.sqrt(radius**2 - 0.25 * lengths**2), starts, sides, sweeps)
+
+    def centres_at(self, edge: int, angles: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return centres of the tube over an edge at angles (k,) of its arc, shape (k, 3)."""
+        turned = np.outer(np.cos(angles), self.starts[edge]) + np.outer(np.sin(angles), self.sides[edge])
+        return np.asarray(self.midpoints[edge] + self.radii[edge] * turned)
+
 
 _SAME_POINT = 1e-9
 """Points nearer to each other than this fraction of the extent are one."""

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Triangles of a sphere-torus-patch volume, to look at."""
+"""Meshes of sphere-torus-patch volumes: triangles to look at, and coal's convex meshes for sampling."""
 
 from __future__ import annotations
 
 import math
 
+import coal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
@@ -83,3 +84,35 @@ def _spread(resolution: float) -> NDArray[np.float64]:
     turn = math.pi * (1.0 + math.sqrt(5.0)) * place
     across = np.sqrt(1.0 - z**2)
     return np.column_stack([across * np.cos(turn), across * np.sin(turn), z])
+
+
+_RESOLUTION = 0.5
+"""Angle between normals at neighbouring corners [rad]: the mesh is then up to 6 % of r inside the volume."""
+
+
+def volume_geometry(volume: SphereTorusVolume) -> coal.CollisionGeometry:
+    """Convex coal geometry in the volume's frame, inside the volume by at most 6 % of its small radius.
+
+    Args:
+        volume: the volume.
+    """
+    return convex_geometry(volume_mesh(volume, _RESOLUTION)[0])
+
+
+def convex_geometry(points: np.ndarray) -> coal.CollisionGeometry:
+    """Convex hull of points (n, 3) that aren't in a plane, as a coal geometry."""
+    hull = ConvexHull(points)
+    used = np.sort(hull.vertices)
+    place = np.full(len(points), -1)
+    place[used] = np.arange(len(used))
+    corners = points[hull.simplices]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = np.einsum("ij,ij->i", normals, hull.equations[:, :3]) < 0.0
+    simplices = np.where(inward[:, None], hull.simplices[:, ::-1], hull.simplices)
+    vertices = coal.StdVec_Vec3s()
+    for vertex in points[used]:
+        vertices.append(vertex)
+    triangles = coal.StdVec_Triangle()
+    for a, b, c in place[simplices]:
+        triangles.append(coal.Triangle(int(a), int(b), int(c)))
+    return coal.Convex(vertices, triangles)

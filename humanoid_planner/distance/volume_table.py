@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Volumes and polyhedra concatenated into flat arrays, as the kernels of the narrow phase read them.
+"""The flat arrays that the kernels of distances read, work in and write: volumes, scratch, pairs and their results.
 
-A feature is what a point of a volume's boundary can lie on: a small sphere, a torus or a big sphere. Features of all
-volumes are numbered through; a number is a row of ``features`` and ``links``. All lengths in metres, in the frame of
-the volume.
+Volumes and polyhedra are concatenated. A feature is what a point of a volume's boundary can lie on: a small sphere, a
+torus or a big sphere. Features of all volumes are numbered through; a number is a row of ``features`` and ``links``.
+All lengths in metres, in the frame of the volume.
 
 ========================  ==========================================================================================
 Row of ``features``       Content
@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
-from humanoid_planner.distance.enclosing_ball import enclosing_ball
+from humanoid_planner.distance.gift_wrapping import enclosing_ball
 from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
@@ -222,3 +222,85 @@ _EMPTY = VolumeTable(
     corner_range=np.zeros((0, 2), dtype=np.int64),
     starts=np.zeros((0, 6), dtype=np.int64),
 )
+
+
+MAX_POINTS = 480
+"""Corners of the polytope that grows in penetration; coaxial bodies, with many directions equal, use all of them."""
+MAX_FACES = 2 * MAX_POINTS
+"""At least the faces of a closed triangulated surface with so many corners."""
+
+
+class Workspace(NamedTuple):
+    """Arrays for one call at a time.
+
+    Attributes:
+        simplex: corners of GJK's simplex, each with a number, the point nearest to the origin, and scratch, shape
+            (6, 4).
+        n: unit vector to start from, and normal found, shape (3,).
+        witnesses: points of two polyhedra that their distance is taken between, each in its body's frame, shape (2, 3).
+        points: corners of the polytope, shape (MAX_POINTS, 3).
+        planes: outward normals and offsets of its faces, shape (MAX_FACES, 4).
+        corners: of its faces, shape (MAX_FACES, 3).
+        rim: directed edges around the faces that go, shape (3 MAX_FACES, 2).
+        best: greatest gap of the cores in penetration [m] and the unit vector across it, shape (4,).
+        rows: features under the last direction, features of the best, features that the last walk started from,
+            shape (6,).
+    """
+
+    simplex: NDArray[np.float64]
+    n: NDArray[np.float64]
+    witnesses: NDArray[np.float64]
+    points: NDArray[np.float64]
+    planes: NDArray[np.float64]
+    corners: NDArray[np.int64]
+    rim: NDArray[np.int64]
+    best: NDArray[np.float64]
+    rows: NDArray[np.int64]
+
+
+def workspace() -> Workspace:
+    """Return the new arrays, contents undefined."""
+    return Workspace(
+        simplex=np.zeros((6, 4)),
+        n=np.empty(3),
+        witnesses=np.empty((2, 3)),
+        points=np.empty((MAX_POINTS, 3)),
+        planes=np.empty((MAX_FACES, 4)),
+        corners=np.empty((MAX_FACES, 3), dtype=np.int64),
+        rim=np.empty((3 * MAX_FACES, 2), dtype=np.int64),
+        best=np.empty(4),
+        rows=np.empty(6, dtype=np.int64),
+    )
+
+
+class PairList(NamedTuple):
+    """Pairs of one kind.
+
+    Attributes:
+        pairs: indices of two volumes, or of a volume and of what else the pair has, and more that the kernel of the
+            kind wants, shape (k, 2 or 3).
+        places: of the pairs' results in the arrays of :class:`PairResults`, shape (k,).
+        bodies: that move each volume, shape (n,).
+    """
+
+    pairs: NDArray[np.int64]
+    places: NDArray[np.int64]
+    bodies: NDArray[np.int64]
+
+
+class PairResults(NamedTuple):
+    """Distances of all pairs, of whatever kind.
+
+    Attributes:
+        rows: features of the last answers, to start from, -1 for none, shape (m, 2).
+        normals: unit outward normals of the second volumes, that is from b to a, in the world, shape (m, 3).
+        points: of both volumes in the world, shape (m, 2, 3) [m].
+        values: signed distances, shape (m,) [m].
+        slopes: derivatives of the values by the distances, shape (m,).
+    """
+
+    rows: NDArray[np.int64]
+    normals: NDArray[np.float64]
+    points: NDArray[np.float64]
+    values: NDArray[np.float64]
+    slopes: NDArray[np.float64]

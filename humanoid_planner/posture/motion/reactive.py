@@ -18,7 +18,7 @@ from humanoid_model.contact import Stance
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
 from humanoid_planner.distance.distance_pairs import DistancePairs
-from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.placed_volumes import PlacedVolume
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem

@@ -32,14 +32,16 @@ from humanoid_planner.distance.collision_pairs import (
     self_pairs,
     without_contacts,
 )
-from humanoid_planner.distance.compound_joint import compound_joints
-from humanoid_planner.distance.compound_limit import CompoundLimit, compound_reports
+from humanoid_planner.distance.compound_limit import CompoundLimit, compound_joints, compound_reports
 from humanoid_planner.distance.distance_pairs import DistancePairs
-from humanoid_planner.distance.half_space import HalfSpace
-from humanoid_planner.distance.placed_volume import PlacedVolume
-from humanoid_planner.distance.robot_volumes import robot_volumes
+from humanoid_planner.distance.placed_volumes import (
+    HalfSpace,
+    PlacedVolume,
+    robot_volumes,
+    scene_shapes,
+    volumes_around,
+)
 from humanoid_planner.distance.rounded_hull import RoundedHull
-from humanoid_planner.distance.scene_volumes import scene_shapes, volumes_around
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.distance.volume_store import store_folder
 from humanoid_planner.kinematics import RobotKinematics

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.self_overlap import SelfOverlap
 from humanoid_planner.distance.compound_limit import CompoundLimit
-from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.placed_volumes import PlacedVolume
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.tasks.geometric_rows import pair_distance_jacobian
 from humanoid_planner.posture.tasks.state import PostureState

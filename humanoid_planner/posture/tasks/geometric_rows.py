@@ -34,7 +34,7 @@ from numba import njit
 
 from humanoid_model.arrays import Records
 from humanoid_model.tree.kinematic_tree import KinematicTree, Placements
-from humanoid_planner.distance.frame_change import Vector
+from humanoid_planner.distance.frames import Vector
 
 POINT, DOT, COM, DISTANCE, ANGLE, AIM, TURN, JOINT, COM_DISTANCE, ROTATION, ALIGN = range(11)
 _TINY = 1e-12

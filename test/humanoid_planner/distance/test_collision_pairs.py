@@ -18,8 +18,7 @@ from humanoid_planner.distance.collision_pairs import (
     self_pairs,
     without_contacts,
 )
-from humanoid_planner.distance.robot_volumes import robot_volumes
-from humanoid_planner.distance.scene_volumes import scene_volumes
+from humanoid_planner.distance.placed_volumes import robot_volumes, scene_volumes
 from humanoid_planner.kinematics import RobotKinematics
 
 

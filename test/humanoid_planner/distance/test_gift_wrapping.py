@@ -4,10 +4,81 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fixtures.point_clouds import blob, box_corners, geodesic_sphere, prism
+from scipy.optimize import minimize
 from scipy.spatial import ConvexHull
 
 from humanoid_model.errors import InputError
-from humanoid_planner.distance.gift_wrapping import wrap
+from humanoid_planner.distance.gift_wrapping import big_sphere, enclosing_ball, wrap
+
+pytestmark = pytest.mark.feature("001-F110")
+
+RIGHT = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0]])
+EQUILATERAL = np.array([[0, 0, 0], [0.1, 0, 0], [0.05, 0.1 * np.sqrt(0.75), 0]])
+
+
+@pytest.mark.parametrize(
+    ("R", "z"), [(1.0, -0.98747152), (10.0, -9.98974975), (20.0, -19.98987494), (100.0, -99.98997500)]
+)
+def test_centre_under_a_right_triangle(R, z):
+    assert big_sphere(RIGHT, 0.01, R) == pytest.approx([0.05, 0.05, z], abs=5e-9)
+
+
+def test_centre_under_an_equilateral_triangle():
+    assert big_sphere(EQUILATERAL, 0.01, 20.0) == pytest.approx([0.05, 0.02886751, -19.98991662], abs=5e-9)
+
+
+def test_orientation_says_which_side_is_below():
+    assert big_sphere(RIGHT[::-1], 0.01, 20.0)[2] > 0
+
+
+def test_sphere_passes_through_the_vertices_whichever_comes_first():
+    triangle = np.array([[0.3, -0.2, 0.1], [0.3 + 1e-7, -0.2, 0.1], [-0.4, 0.2, 0.7]])
+    for turn in range(3):
+        centre = big_sphere(np.roll(triangle, turn, axis=0), 0.02, 15.0)
+        assert np.linalg.norm(triangle - centre, axis=1) == pytest.approx(14.98, abs=1e-13)
+
+
+def test_no_sphere_when_the_radius_is_below_the_circumradius():
+    assert big_sphere(RIGHT, 0.01, 0.08) is None
+    assert big_sphere(RIGHT, 0.01, 0.081) is not None
+
+
+def test_no_sphere_through_points_on_a_line():
+    assert big_sphere(np.outer([0.0, 1.0, 3.0], [1.0, 2.0, 3.0]), 0.01, 20.0) is None
+
+
+def test_known_balls():
+    for points, centre, radius in (
+        (np.array([[1.0, 2.0, 3.0]]), [1, 2, 3], 0.0),
+        (np.array([[0.0, 0, 0], [2, 0, 0], [0.5, 0.1, 0]]), [1, 0, 0], 1.0),
+        (box_corners(2.0, 4.0, 4.0), [0, 0, 0], 3.0),
+        (np.zeros((5, 3)), [0, 0, 0], 0.0),
+    ):
+        found, size = enclosing_ball(points)
+        assert found == pytest.approx(centre, abs=1e-12)
+        assert size == pytest.approx(radius, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_centre_is_nearer_to_its_farthest_point(seed):
+    points = blob(40, 1.0, seed) * [1.0, 1.0, [1.0, 1e-3][seed % 2]]
+    centre, radius = enclosing_ball(points)
+    assert np.linalg.norm(points - centre, axis=1).max() == pytest.approx(radius, rel=1e-12)
+    # min t subject to |p - c|^2 <= t, by another method
+    best = minimize(
+        lambda x: x[3],
+        np.append(points.mean(axis=0), 100.0),
+        jac=lambda x: np.array([0.0, 0, 0, 1]),
+        constraints={
+            "type": "ineq",
+            "fun": lambda x: x[3] - ((points - x[:3]) ** 2).sum(axis=1),
+            "jac": lambda x: np.column_stack([2 * (points - x[:3]), np.ones(len(points))]),
+        },
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 300},
+    )
+    assert radius**2 == pytest.approx(best.x[3], rel=1e-6)
+
 
 TURN = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
 

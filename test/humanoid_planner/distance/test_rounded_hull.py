@@ -12,7 +12,7 @@ from scipy.spatial import ConvexHull
 
 from humanoid_model.errors import InputError
 from humanoid_planner.distance.rounded_hull import RoundedHull, geodesic_directions, mesh_triangles, rounded_hull
-from humanoid_planner.distance.volume_geometry import convex_geometry
+from humanoid_planner.distance.volume_mesh import convex_geometry
 
 
 def reach(hull, directions):

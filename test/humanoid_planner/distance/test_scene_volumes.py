@@ -9,8 +9,8 @@ from humanoid_model.description import Box, HalfSpace
 from humanoid_model.errors import InputError
 from humanoid_model.resources import find_resource
 from humanoid_model.scene_file import load_scene
-from humanoid_planner.distance.half_space import HalfSpace as HalfSpaceVolume
-from humanoid_planner.distance.scene_volumes import scene_volumes
+from humanoid_planner.distance.placed_volumes import HalfSpace as HalfSpaceVolume
+from humanoid_planner.distance.placed_volumes import scene_volumes
 
 
 def test_bodies_are_where_the_scene_has_them():

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from humanoid_planner.distance.distance_pairs import DistancePairs
-from humanoid_planner.distance.placed_volume import PlacedVolume
+from humanoid_planner.distance.placed_volumes import PlacedVolume
 from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 

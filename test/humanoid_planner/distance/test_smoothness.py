@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 from fixtures.point_clouds import box_corners
 
-from humanoid_planner.distance.distance import distance
+from humanoid_planner.distance.distance_pairs import distance
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 
 

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from humanoid_model import Contact, InputError, Robot, Stance, Surface, load_robot
-from humanoid_planner.distance.placed_volume import PlacedVolume
-from humanoid_planner.distance.robot_volumes import robot_volumes
+from humanoid_planner.distance.placed_volumes import PlacedVolume, robot_volumes
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.generate import generate_posture

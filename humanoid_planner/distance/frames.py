@@ -1,14 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors and points between the frames of bodies and the world, number by number."""
+"""Vectors and points between the frames of bodies and the world, number by number, for the kernels of distances."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_planner.distance.kernel import kernel
+from humanoid_model.compiling import plain_arguments, uncounted
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile a kernel of distances, once for all constants that it is called with.
+
+    They pass a dozen arrays to functions of some 20 ns, where counting took longer than the arithmetic (a walk 430 ns
+    with, 160 ns without).
+    """
+    compiled: Function = plain_arguments(uncounted()(function))
+    return compiled
+
 
 Vector = tuple[float, float, float]
 """A vector as kernels hand it on: three numbers, which need no array."""
