@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans of contacts: which location of the robot on which surface, in which order, with a posture at each step."""
 
+from humanoid_planner.contacts.best_first import End
+from humanoid_planner.contacts.candidates import PredefinedCandidates, RandomCandidates, SearchVolumes
 from humanoid_planner.contacts.contact_problem import ContactProblem
-from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics
+from humanoid_planner.contacts.guides import GuideSampler, GuideSpace, find_guide
+from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics, load_plan, save_plan
 from humanoid_planner.contacts.plan_contacts import ContactPlanner, plan_contacts
-from humanoid_planner.contacts.plan_file import load_plan, save_plan
-from humanoid_planner.contacts.posture_workers import WorkerError
-from humanoid_planner.contacts.potentials.attractors import Attractor
-from humanoid_planner.contacts.potentials.places import CentreOfMassAttractor, PointAlongGuide, PointAttractor
-from humanoid_planner.contacts.potentials.stance_terms import (
+from humanoid_planner.contacts.posture_caller import WorkerError
+from humanoid_planner.contacts.potentials import (
+    Attractor,
     BarycentreNear,
+    CentreOfMassAttractor,
     ContactCount,
     CrossedPenalty,
     LocationPenalty,
     OnlyPenalty,
+    PointAlongGuide,
+    PointAttractor,
     StanceTerm,
 )
-from humanoid_planner.contacts.search.best_first import End
-from humanoid_planner.contacts.stances.candidates import PredefinedCandidates, RandomCandidates, SearchVolumes
-from humanoid_planner.contacts.stances.planned_stance import PlannedStance, Role
-from humanoid_planner.contacts.stances.stance_posture import StancePosture
-from humanoid_planner.contacts.stances.stance_set import StanceMetric
+from humanoid_planner.contacts.search_volume import StancePosture
+from humanoid_planner.contacts.stance import PlannedStance, Role, StanceMetric
 from humanoid_planner.contacts.verify_plan import PlanLimits, PlanVerdict, PlanViolation, verify_plan
 
 __all__ = [
@@ -33,6 +34,8 @@ __all__ = [
     "ContactProblem",
     "CrossedPenalty",
     "End",
+    "GuideSampler",
+    "GuideSpace",
     "LocationPenalty",
     "OnlyPenalty",
     "PlanLimits",
@@ -50,6 +53,7 @@ __all__ = [
     "StancePosture",
     "StanceTerm",
     "WorkerError",
+    "find_guide",
     "load_plan",
     "plan_contacts",
     "save_plan",

@@ -14,10 +14,10 @@ from humanoid_model.errors import InputError
 from humanoid_model.fields import choice, count, flag, number
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
-from humanoid_planner.contacts.potentials.stance_terms import StanceTerm
-from humanoid_planner.contacts.stances.candidates import Candidates, SearchVolumes
-from humanoid_planner.contacts.stances.stance_posture import StancePosture
-from humanoid_planner.contacts.stances.stance_set import RADIAN, TOLERANCE, StanceMetric
+from humanoid_planner.contacts.candidates import Candidates, SearchVolumes
+from humanoid_planner.contacts.potentials import StanceTerm
+from humanoid_planner.contacts.search_volume import StancePosture
+from humanoid_planner.contacts.stance import RADIAN, TOLERANCE, StanceMetric
 from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import CollisionModel, Criterion, PostureRequirements, Task
 from humanoid_planner.posture.tasks.collision_task import CollisionTask

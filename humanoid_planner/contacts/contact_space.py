@@ -15,17 +15,12 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.contact import Stance
+from humanoid_planner.contacts.best_first import ExpansionInterruptedError, Node, SearchSpace
+from humanoid_planner.contacts.candidates import Candidates, Place, SearchVolumes
 from humanoid_planner.contacts.contact_problem import ContactProblem
-from humanoid_planner.contacts.posture_caller import PostureAnswer, PostureCaller, PostureQuestion
-from humanoid_planner.contacts.posture_workers import PostureWorkers
-from humanoid_planner.contacts.search.best_first import ExpansionInterruptedError, Node, SearchSpace
-from humanoid_planner.contacts.stances.bounded_contact import bounds_task, hold_at, light_contact
-from humanoid_planner.contacts.stances.candidates import Candidates, Place, SearchVolumes
-from humanoid_planner.contacts.stances.couples import Couples
-from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance, Role
-from humanoid_planner.contacts.stances.search_volume import SearchVolume
-from humanoid_planner.contacts.stances.stance_posture import StancePosture
-from humanoid_planner.contacts.stances.stance_set import StanceSet
+from humanoid_planner.contacts.posture_caller import PostureAnswer, PostureCaller, PostureQuestion, PostureWorkers
+from humanoid_planner.contacts.search_volume import SearchVolume, StancePosture, bounds_task, hold_at, light_contact
+from humanoid_planner.contacts.stance import Couples, Hold, PlannedStance, Role, StanceSet
 from humanoid_planner.posture import PostureResult
 from humanoid_planner.posture.tasks.state import ForceModel, PostureState
 

@@ -17,19 +17,14 @@ from humanoid_model.errors import InputError
 from humanoid_model.progress import ProgressCallback
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
+from humanoid_planner.contacts.best_first import BestFirstSearch, End, load_tree, save_tree
+from humanoid_planner.contacts.candidates import PredefinedCandidates
 from humanoid_planner.contacts.contact_problem import ContactProblem
 from humanoid_planner.contacts.contact_space import ContactSpace
-from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics
-from humanoid_planner.contacts.posture_caller import PostureCaller
-from humanoid_planner.contacts.posture_workers import PostureWorkers
-from humanoid_planner.contacts.search.best_first import BestFirstSearch, End
-from humanoid_planner.contacts.search.tree_file import load_tree, save_tree
-from humanoid_planner.contacts.shorten import shorten
-from humanoid_planner.contacts.smooth import smooth
-from humanoid_planner.contacts.stances.candidates import PredefinedCandidates
-from humanoid_planner.contacts.stances.couples import Couples
-from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance
-from humanoid_planner.contacts.stances.stance_posture import StancePosture
+from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics, shorten, smooth
+from humanoid_planner.contacts.posture_caller import PostureCaller, PostureWorkers
+from humanoid_planner.contacts.search_volume import StancePosture
+from humanoid_planner.contacts.stance import Couples, Hold, PlannedStance
 from humanoid_planner.posture import PostureProblem, Task, generate_posture, solve_problem
 
 #: Surfaces that an explanation names.

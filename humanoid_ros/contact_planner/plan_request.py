@@ -36,8 +36,8 @@ from humanoid_planner.contacts import (
     SearchVolumes,
     StanceTerm,
 )
+from humanoid_planner.contacts.candidates import Candidates
 from humanoid_planner.contacts.contact_problem import POSTURE
-from humanoid_planner.contacts.stances.candidates import Candidates
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import Criterion, NearReference, WeightedSum

@@ -18,8 +18,7 @@ from humanoid_stack.msg import ContactCandidates, ContactPair, ContactPlanReques
 from humanoid_model.fields import descriptions
 from humanoid_planner.contacts import ContactProblem
 from humanoid_planner.contacts.contact_problem import POSTURE
-from humanoid_planner.contacts.stances.couples import Couples
-from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance
+from humanoid_planner.contacts.stance import Couples, Hold, PlannedStance
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner import plan_request
 from humanoid_ros.contact_planner.plan_request import read_plan_request

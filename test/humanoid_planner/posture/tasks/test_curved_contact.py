@@ -12,8 +12,7 @@ from fixtures.posture_problems import HALF_SITTING, HRP2, feet, kinematics_at
 
 from humanoid_model import Contact, ContactKind, InputError, Stance, Surface
 from humanoid_model.contact import SurfaceForm
-from humanoid_planner.contacts.stances.bounded_contact import bounds_task, hold_at, light_contact
-from humanoid_planner.contacts.stances.search_volume import SearchVolume
+from humanoid_planner.contacts.search_volume import SearchVolume, bounds_task, hold_at, light_contact
 from humanoid_planner.posture import generate_posture
 from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 from humanoid_planner.posture.tasks.contact import place_contact

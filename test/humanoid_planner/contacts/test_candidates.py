@@ -7,8 +7,8 @@ import pytest
 
 from humanoid_model import load_robot, load_scene
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts.stances.candidates import Place, PredefinedCandidates, RandomCandidates, SearchVolumes
-from humanoid_planner.contacts.stances.couples import Couples
+from humanoid_planner.contacts.candidates import Place, PredefinedCandidates, RandomCandidates, SearchVolumes
+from humanoid_planner.contacts.stance import Couples
 
 
 @pytest.fixture(scope="module")

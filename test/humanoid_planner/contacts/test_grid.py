@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts.search.best_first import End
-from humanoid_planner.contacts.search.grid import plan_on_grid
-from humanoid_planner.contacts.search.neighbours import (
+from humanoid_planner.contacts.best_first import End
+from humanoid_planner.contacts.grid import (
     ball_neighbours,
     cone_neighbours,
     m_neighbours,
+    plan_on_grid,
     variable_neighbours,
 )
 

@@ -4,9 +4,7 @@ import pytest
 
 from humanoid_model import load_robot, load_scene
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts.guides.automatic_guide import ASIDE, RESOLUTION, distance, find_guide
-from humanoid_planner.contacts.guides.guide_space import GuideSpace
-from humanoid_planner.contacts.guides.sampling import GuideSampler
+from humanoid_planner.contacts.guides import ASIDE, RESOLUTION, GuideSampler, GuideSpace, distance, find_guide
 
 
 def at(robot, x):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts.stances.search_volume import SearchVolume, surface_volume
+from humanoid_planner.contacts.search_volume import SearchVolume, surface_volume
 
 RECTANGLE = np.array([(0, 0), (1, 0), (1, 0.6), (0, 0.6)])
 

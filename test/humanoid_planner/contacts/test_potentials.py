@@ -1,20 +1,175 @@
 # SPDX-License-Identifier: Apache-2.0
+import itertools
+import math
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from humanoid_model import load_robot, load_scene
+from humanoid_model.errors import InputError
 from humanoid_planner.contacts import plan_contacts
-from humanoid_planner.contacts.potentials.stance_terms import (
+from humanoid_planner.contacts.potentials import (
+    Attractor,
     BarycentreNear,
+    CentreOfMassAttractor,
     ContactCount,
     CrossedPenalty,
     LocationPenalty,
     OnlyPenalty,
+    PointAlongGuide,
+    PointAttractor,
+    Repulsor,
+    descend,
 )
-from humanoid_planner.contacts.stances.couples import Couples
-from humanoid_planner.contacts.stances.planned_stance import Hold, PlannedStance, Role
+from humanoid_planner.contacts.stance import Couples, Hold, PlannedStance, Role
+from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at
+from humanoid_planner.posture.tasks.state import ForceModel, PostureState
+
+
+def slope(potential, point, h=1e-6):
+    return np.array([(potential(point + h * e) - potential(point - h * e)) / (2 * h) for e in np.eye(len(point))])
+
+
+@pytest.mark.feature("001-F152")
+@pytest.mark.parametrize("switch", [0.0, 0.7, math.inf])
+def test_forces_are_slopes(switch):
+    field, rng = Attractor([1.0, -2.0, 0.5], switch, 3.0), np.random.default_rng(1)
+    for point in rng.normal(size=(10, 3)):
+        assert field.force(point) == pytest.approx(-slope(field.value, point), abs=1e-6)
+
+
+@pytest.mark.feature("001-F152")
+def test_the_mixed_attractor_joins_smoothly():
+    field = Attractor([0.0], 0.8, 3.0)
+    for side in (-1e-9, 1e-9):
+        assert field.value([0.8 + side]) == pytest.approx(0.5 * 3.0 * 0.8**2)
+        assert field.force([0.8 + side]) == pytest.approx([-3.0 * 0.8])
+    assert field.value([0.0]) == 0.0
+
+
+@pytest.mark.feature("001-F152")
+def test_the_limits_of_the_switch_are_the_quadratic_and_the_linear_attractor():
+    assert Attractor([0, 0], math.inf, 2.0).value([3, 4]) == pytest.approx(25.0)
+    assert Attractor([0, 0], 0.0, 2.0).value([3, 4]) == pytest.approx(10.0)
+    assert not Attractor([0, 0], 0.0).force([0, 0]).any()
+
+
+def ball(point):
+    away = point - np.array([2.0, 0.0])
+    far = np.linalg.norm(away)
+    return far - 0.5, away / far
+
+
+@pytest.mark.feature("001-F153")
+def test_the_repulsor_rises_towards_the_obstacle_and_joins_zero_smoothly():
+    field = Repulsor(ball, 1.0, 2.0)
+    assert field.value([2.0, 0.75]) == pytest.approx(0.5 * 2.0 * (4 - 1) ** 2)
+    assert field.value([2.0, 1.5 - 1e-9]) == pytest.approx(0.0, abs=1e-12)
+    assert field.value([2.0, 1.6]) == 0.0
+    assert not field.force([2.0, 1.6]).any()
+    assert field.value([2.0, 0.1]) == math.inf
+    for point in ([2.0, 0.9], [1.1, 0.3]):
+        assert field.force(point) == pytest.approx(-slope(field.value, np.array(point)), rel=1e-6)
+
+
+@pytest.mark.feature("001-F151")
+def test_descent_reaches_the_goal_past_an_obstacle_beside_its_way_and_stops_before_one_in_it():
+    goal, obstacle = Attractor([4.0, 0.0]), Repulsor(ball, 0.6, 0.2)
+
+    def force(point):
+        return goal.force(point) + obstacle.force(point)
+
+    assert np.linalg.norm(descend(force, [0.0, 0.9], 0.02, 600)[-1] - [4, 0]) < 0.01
+    trapped = descend(force, [0.0, 0.0], 0.02, 600)[-1]
+    assert trapped[0] < 1.5
+    assert np.linalg.norm(force(trapped)) < 1e-3
+
+
+def test_bad_numbers_are_named():
+    with pytest.raises(InputError, match="goal of the attractor"):
+        Attractor([math.nan])
+    with pytest.raises(InputError, match="switch of the attractor: is -1"):
+        Attractor([0], -1)
+    with pytest.raises(InputError, match="reach of the repulsor: is 0"):
+        Repulsor(ball, 0)
+
+
+HAND = "LARM_LINK6"
+
+
+@pytest.fixture(scope="module")
+def kinematics():
+    return RobotKinematics(load_robot("hrp2"))
+
+
+def at(kinematics, x):
+    state = PostureState(kinematics, ForceModel(kinematics, (), (), np.array([0, 0, -9.81])))
+    state.set(x)
+    return state
+
+
+def guide(kinematics):
+    """Forward, then to the left, crouching."""
+    standing, low = (kinematics.robot.postures[name].copy() for name in ("half_sitting", "squat"))
+    ahead = standing.copy()
+    ahead[0] += 1.0
+    low[:2] = [1.0, 0.8]
+    return [standing, ahead, low]
+
+
+def criteria(kinematics):
+    return {
+        "centre of mass": CentreOfMassAttractor(Attractor([1.0, 0.2, 0.9], 0.5)),
+        "hand": PointAttractor(Attractor([1.0, 0.2, 0.9], 0.0), HAND, [0.0, 0.1, 0.0]),
+        "hand along a guide": PointAlongGuide(kinematics, guide(kinematics), HAND, progress=0.7, switch=0.2),
+    }
+
+
+@pytest.mark.feature("001-F171", "001-F192")
+@pytest.mark.parametrize("name", ["centre of mass", "hand", "hand along a guide"])
+def test_gradients_are_those_of_the_values(kinematics, name):
+    criterion, rng = criteria(kinematics)[name], np.random.default_rng(2)
+    x = kinematics.coordinates(kinematics.robot.postures["half_sitting"])
+    for _ in range(3):
+        y = x + rng.uniform(-0.15, 0.15, len(x))
+        g = criterion.gradient(at(kinematics, y))
+        for _ in range(4):
+            d = rng.normal(size=len(x)) * 1e-5
+            change = criterion.value(at(kinematics, y + d)) - criterion.value(at(kinematics, y - d))
+            assert change == pytest.approx(2 * g @ d, rel=1e-4, abs=1e-9)
+        assert np.linalg.eigvalsh(criterion.hessian(at(kinematics, y))).min() > -1e-9
+
+
+@pytest.mark.feature("001-F171")
+def test_values_are_distances(kinematics):
+    x = kinematics.coordinates(kinematics.robot.postures["half_sitting"])
+    field = criteria(kinematics)["hand"]
+    state = at(kinematics, x)
+    far = np.linalg.norm(kinematics.point(HAND, np.array([0.0, 0.1, 0.0])) - [1.0, 0.2, 0.9])
+    assert field.value(state) == pytest.approx(far)
+
+
+@pytest.mark.feature("001-F192")
+def test_the_valley_falls_along_the_guide_and_rises_beside_it(kinematics):
+    criterion, keys = criteria(kinematics)["hand along a guide"], guide(kinematics)
+    x = [kinematics.coordinates(q) for q in keys]
+    along = [
+        criterion.value(at(kinematics, (1 - u) * a + u * b))
+        for a, b in itertools.pairwise(x)
+        for u in np.linspace(0.05, 0.95, 7)
+    ]
+    assert (np.diff(along) < 0).all()
+    beside = x[0].copy()
+    beside[1] += 0.3
+    assert criterion.value(at(kinematics, beside)) > criterion.value(at(kinematics, x[0])) + 0.02
+
+
+def test_a_body_that_stays_has_no_curve(kinematics):
+    q = kinematics.robot.postures["half_sitting"]
+    with pytest.raises(InputError, match="stays where it is"):
+        PointAlongGuide(kinematics, [q, q], HAND)
 
 
 @pytest.fixture(scope="module")

@@ -1,24 +1,104 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations that are free, near to contacts and stable (specification 001 sections 7.6.1 and 7.6.4)."""
+"""A guide by a probabilistic roadmap of stable configurations near contacts (specification 001 Alg. 10 and 11).
+
+Configurations are drawn so that they look like those of a robot at work (section 7.6.3), and kept where they are free,
+near to contacts and stable (sections 7.6.1 and 7.6.4).
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import coal
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import vonmises_fisher
 
-from humanoid_model.checks import check_known, check_number
+from humanoid_model.checks import check_array, check_known, check_number
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Contact, ContactLocation, Surface, SurfaceForm
 from humanoid_model.errors import InputError
+from humanoid_model.optional_library import optional_library
+from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.equilibrium import ContactPoints, in_equilibrium
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture.motion.guide import RADIAN
+
+
+class GuideSampler:
+    """Position, orientation and posture drawn independently of each other (6.13).
+
+    Positions are uniform in a box, or of a Gaussian where ``spread`` is given. Orientations are of the law of von Mises
+    and Fisher on unit quaternions (6.14), postures uniform in the simplex that key postures span (6.16, 6.17).
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        postures: Sequence[ArrayLike],
+        position: tuple[ArrayLike, ArrayLike],
+        *,
+        gaussian: bool = False,
+        upright: ArrayLike = (0.0, 0.0, 0.0, 1.0),
+        concentration: float = 100.0,
+    ) -> None:
+        """Take the laws.
+
+        Args:
+            robot: with a floating base.
+            postures: (nq,) key postures; their joints count.
+            position: (3,) corners of the box of the base's position [m]; of a Gaussian mean and standard deviations.
+            gaussian: read ``position`` as that of a Gaussian.
+            upright: (4,) orientation q0 about which orientations are drawn, x, y, z, w.
+            concentration: kappa; 0 is uniform.
+
+        Raises:
+            InputError: no floating base or no posture, or numbers that can't be used.
+        """
+        if robot.base_joint is None:
+            raise InputError(f"robot '{robot.name}' has no floating base", element="guide", remedy="Give one that has")
+        if not len(postures):
+            raise InputError("are missing", element="key postures of the guide", remedy="Give at least one")
+        self._keys = np.array([np.asarray(q, dtype=float) for q in postures])
+        if self._keys.shape[1:] != (robot.model.nq,) or not np.isfinite(self._keys).all():
+            raise InputError(
+                f"have shape {self._keys.shape[1:]}",
+                element="key postures",
+                remedy=f"Give {robot.model.nq} numbers each",
+            )
+        self._low, self._high = (check_array(one, "position of the guide's samples") for one in position)
+        if not gaussian and not (self._low <= self._high).all():
+            raise InputError(
+                f"{self._low} is above {self._high}", element="box of positions", remedy="Swap the corners"
+            )
+        self._gaussian = gaussian
+        self._concentration = check_number(concentration, "concentration of orientations")
+        self._upright = np.asarray(upright, dtype=float) / np.linalg.norm(upright)
+
+    def draw(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """(nq,) a configuration."""
+        shares = rng.dirichlet(np.ones(len(self._keys)))
+        q = np.asarray(shares @ self._keys)
+        q[:3] = rng.normal(self._low, self._high) if self._gaussian else rng.uniform(self._low, self._high)
+        q[3:7] = self.orientation(rng)
+        return q
+
+    def orientation(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """(4,) unit quaternion x, y, z, w, that of the two of its rotation with the larger w."""
+        if self._concentration == 0.0:
+            found = rng.normal(size=4)
+            found /= np.linalg.norm(found)
+        else:
+            found = vonmises_fisher(self._upright, self._concentration).rvs(1, random_state=rng)[0]
+        return np.asarray(found if found[3] >= 0 else -found)
+
 
 #: epsilon_contact (specification 001 Appendix B) [m].
 THICKNESS = 0.05
@@ -238,3 +318,131 @@ def _over(points: NDArray[np.float64], polygon: NDArray[np.float64]) -> bool:
     return bool((edges[:, 0] * away[..., 1] - edges[:, 1] * away[..., 0]).min() >= -1e-9) and math.isfinite(
         points.sum()
     )
+
+
+#: Steps of a direct way, and how far its projection may be from the straight line (specification 001 Appendix B).
+RESOLUTION, ASIDE = 0.1, 0.3
+_NEIGHBOURS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class AutomaticGuide:
+    """What the roadmap found.
+
+    Attributes:
+        success: whether start and end are joined.
+        postures: (nq,) each, key postures from the start to the end; empty without success.
+        samples: configurations that were drawn.
+        nodes: of the roadmap.
+        time: [s].
+    """
+
+    success: bool
+    postures: tuple[NDArray[np.float64], ...]
+    samples: int
+    nodes: int
+    time: float
+
+
+def find_guide(
+    space: GuideSpace,
+    sampler: GuideSampler,
+    start: ArrayLike,
+    end: ArrayLike,
+    *,
+    seed: int = 0,
+    max_samples: int = 2000,
+    reach: float = 2.0,
+    progress: ProgressCallback | None = None,
+) -> AutomaticGuide:
+    """Join two configurations by stable ones near contacts.
+
+    Samples are projected to the space and joined to the nearest nodes by straight ways, whose points are projected
+    too: the thesis asks that they lie in the layer as they are, which a leg that bends hardly does. Those that join
+    nothing stay, as usual with roadmaps. The first way ends the search; its shortest is the guide.
+
+    Args:
+        space: of configurations.
+        sampler: of them.
+        start: (nq,) of the guide.
+        end: (nq,) likewise.
+        seed: the guide is the same for a seed.
+        max_samples: to draw.
+        reach: longest direct way; a radian counts as ``RADIAN`` metres [m].
+        progress: told before each sample; returns True to cancel, which gives a guide without success.
+
+    Raises:
+        InputError: start or end isn't near the space.
+    """
+    networkx = optional_library("networkx", "planner")
+    began, rng = time.perf_counter(), np.random.default_rng(seed)
+    graph, nodes = networkx.Graph(), []
+    for name, q in (("start", start), ("end", end)):
+        nodes.append(_end_of(space, name, np.asarray(q, dtype=float)))
+        graph.add_node(len(nodes) - 1)
+    drawn = 0
+    _join(space, graph, nodes, 1, reach)
+    while not networkx.has_path(graph, 0, 1) and drawn < max_samples:
+        stage = f"{drawn} samples, {len(nodes)} nodes"
+        if progress is not None and progress(Progress(stage, drawn / max_samples, nodes=len(nodes))):
+            break
+        drawn += 1
+        # Whether the sample itself is free, as Alg. 11 asks, says little about its projection.
+        projected = space.project(sampler.draw(rng))
+        if projected is None or not space.free(projected):
+            continue
+        nodes.append(projected)
+        graph.add_node(len(nodes) - 1)
+        _join(space, graph, nodes, len(nodes) - 1, reach)
+    if not networkx.has_path(graph, 0, 1):
+        return AutomaticGuide(False, (), drawn, len(nodes), time.perf_counter() - began)
+    way = networkx.shortest_path(graph, 0, 1, weight="length")
+    postures = [nodes[0]]
+    for one, other in itertools.pairwise(way):
+        between = graph.edges[one, other]["between"]
+        postures += between if graph.edges[one, other]["first"] == one else between[::-1]
+        postures.append(nodes[other])
+    return AutomaticGuide(True, tuple(postures), drawn, len(nodes), time.perf_counter() - began)
+
+
+def distance(space: GuideSpace, one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """Return the length of the straight line between configurations (nq,), radians as ``RADIAN`` metres."""
+    change = space.kinematics.coordinates(other) - space.kinematics.coordinates(one)
+    change[3:] *= RADIAN
+    return float(np.linalg.norm(change))
+
+
+def _end_of(space: GuideSpace, name: str, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a start or an end in the space: what touches its surfaces is lifted into the layer above them."""
+    projected = q if space.contains(q) else space.project(q)
+    if projected is None or distance(space, q, projected) > ASIDE or not space.contains(projected):
+        why = "in a body" if not space.free(q) else "not stable on what is near surfaces"
+        raise InputError(f"is {why}", element=f"{name} of the guide", remedy="Give one that stands")
+    return projected
+
+
+def _join(space: GuideSpace, graph: object, nodes: list[NDArray[np.float64]], new: int, reach: float) -> None:
+    """Add the ways from a new node to the nearest ones."""
+    lengths = sorted((distance(space, nodes[new], q), index) for index, q in enumerate(nodes[:new]))
+    for length, index in lengths[:_NEIGHBOURS]:
+        if length > reach:
+            break
+        between = _way(space, nodes[index], nodes[new], length)
+        if between is not None:
+            graph.add_edge(index, new, length=length, between=between, first=index)  # type: ignore[attr-defined]
+
+
+def _way(
+    space: GuideSpace, one: NDArray[np.float64], other: NDArray[np.float64], length: float
+) -> list[NDArray[np.float64]] | None:
+    """Return projected points of the straight line between two configurations; None where one isn't in the space."""
+    kinematics = space.kinematics
+    a, b = kinematics.coordinates(one), kinematics.coordinates(other)
+    found = []
+    for part in np.linspace(0.0, 1.0, max(int(np.ceil(length / RESOLUTION)), 1) + 1)[1:-1]:
+        straight = kinematics.configuration((1 - part) * a + part * b)
+        q = straight if space.stable(straight) else space.project(straight)
+        if q is None or distance(space, straight, q) > ASIDE or not space.free(q):
+            return None
+        found.append(q)
+    return found

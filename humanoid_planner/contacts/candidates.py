@@ -16,9 +16,8 @@ from humanoid_model.checks import check_finite
 from humanoid_model.contact import Contact, SurfaceForm
 from humanoid_model.errors import InputError
 from humanoid_model.fields import Described, number
-from humanoid_planner.contacts.stances.couples import Couples
-from humanoid_planner.contacts.stances.planned_stance import Hold
-from humanoid_planner.contacts.stances.search_volume import SearchVolume, surface_volume
+from humanoid_planner.contacts.search_volume import SearchVolume, surface_volume
+from humanoid_planner.contacts.stance import Couples, Hold
 from humanoid_planner.equilibrium.support_polygon import clip_convex
 
 #: Directions in which a patch is tried on a surface are no farther from each other than this [rad].

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Best-first search over anything that has a potential and children."""
