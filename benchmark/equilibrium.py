@@ -19,10 +19,9 @@ from peer_engine import PeerEngine
 from scipy.optimize import linprog
 from tqdm import tqdm
 
-from humanoid_planner.equilibrium.centre_of_mass_region import centre_of_mass_region
-from humanoid_planner.equilibrium.contact_points import ContactPoints
+from humanoid_planner.equilibrium.body_equilibrium import centre_of_mass_region
+from humanoid_planner.equilibrium.contact_points import ContactPoints, wrench_generators
 from humanoid_planner.equilibrium.force_distribution import check_equilibrium, in_equilibrium
-from humanoid_planner.equilibrium.friction_cone import wrench_generators
 from humanoid_planner.equilibrium.wrench_cone import WrenchCone
 
 MASS = 58.0

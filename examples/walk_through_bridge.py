@@ -16,7 +16,7 @@ import numpy as np
 from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import HumanoidError
 from humanoid_model.progress import Progress
-from humanoid_planner.equilibrium.motion_balance import MotionBalance
+from humanoid_planner.equilibrium.force_distribution import MotionBalance
 from humanoid_ros.client import HumanoidStack
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
 

@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do contact forces exist that keep a robot in equilibrium, and with what margin (specification 001 section 4.10)?"""
+"""Do contact forces exist that keep a robot in equilibrium or give it its motion, and with what margin?
+
+Specification 001 section 4.10; with the joint torques that go with the forces of a motion.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import block_diag
 
+from humanoid_model.arrays import Array, Reals
 from humanoid_model.checks import check_array, check_number
 from humanoid_model.errors import InputError
+from humanoid_model.time_law import PathPlace
+from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.equilibrium.cone_simplex import GAP, balance_load
-from humanoid_planner.equilibrium.contact_points import ContactPoints
+from humanoid_planner.equilibrium.contact_points import ContactPoints, pyramid_halfspaces
+from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program
 
 _GRAVITY = np.array([0.0, 0.0, -9.81])
 _NO_ACCELERATION = np.zeros(3)
@@ -65,7 +76,7 @@ def check_equilibrium(
         acceleration: (3,) of the centre of mass, m/s^2; the angular momentum about it is taken as constant.
         external_wrench: (6,) known force on the robot and its moment about the world's origin, N and N m.
         torque_limits: A (m, 3k) and b (m,) of ``A f + b <= 0``, f the forces in the world one after the other, see
-            :func:`humanoid_planner.equilibrium.torque_polytope.torque_limits`.
+            :func:`humanoid_planner.equilibrium.wrench_cone.torque_limits`.
 
     Raises:
         InputError: a shape is wrong, a number isn't finite or the mass is negative.
@@ -151,3 +162,184 @@ def _complaint(
     for name, value, shape in shapes:
         check_array(value, name, shape)
     return InputError("the load is too large for a number", element="mass", remedy="Give SI units")
+
+
+class MotionBalance:
+    """Margins of balance along a motion, at the places where its own kinematics put its contacts.
+
+    The contacts push on the corners of what touches, along the contact locations' normals. The needed force and moment
+    are those of the momentum's rate (Newton and Euler for the whole robot), not of the centre of mass alone.
+    """
+
+    def __init__(self, trajectory: WholeBodyTrajectory, friction: float) -> None:
+        """Prepare.
+
+        Args:
+            trajectory: the motion.
+            friction: coefficient at all contacts.
+
+        Raises:
+            InputError: the motion doesn't tell its contacts, or its robot is fixed to the world.
+        """
+        robot = trajectory.robot
+        if not trajectory.contacts or robot.base_joint is None:
+            raise InputError(
+                "has no contacts, or its robot is fixed to the world",
+                element="trajectory",
+                remedy="Give the contact schedule of a robot that stands on its feet",
+            )
+        self._trajectory = trajectory
+        self._friction = friction
+        self._mass = robot.total_mass
+        self._data = robot.model.createData()
+
+    def margin(self, position: float, speed: float = 1.0, acceleration: float = 0.0) -> float:
+        """Return the margin [N], see :func:`check_equilibrium`; minus infinite where nothing bears.
+
+        Args:
+            position: place on the path, in the trajectory's own time [s].
+            speed: along the path, as a share of the trajectory's own; 0 asks for static equilibrium.
+            acceleration: of that share [1/s].
+        """
+        sample = self._trajectory.at(position)
+        points = self._points(position, sample.q)
+        if points is None:
+            return -np.inf
+        v, a = PathPlace(position, speed, acceleration).rates(sample.v, sample.a)
+        rate = pin.computeCentroidalMomentumTimeVariation(
+            self._trajectory.robot.model, self._data, sample.q, v, a
+        )
+        wrench = np.concatenate([np.zeros(3), -np.asarray(rate.angular)])
+        return check_equilibrium(
+            points,
+            self._mass,
+            self._data.com[0],
+            acceleration=np.asarray(rate.linear) / self._mass,
+            external_wrench=wrench,
+        ).margin
+
+    def bearing(self, position: float) -> tuple[str, ...]:
+        """Return the contact locations that bear at a place on the path [s]."""
+        return tuple(sorted(self._trajectory.at(position).bearing))
+
+    def _points(self, position: float, q: np.ndarray) -> ContactPoints | None:
+        robot = self._trajectory.robot
+        pin.forwardKinematics(robot.model, self._data, q)
+        places, normals, bilateral = [], [], []
+        for span in self._trajectory.held(position):
+            if not span.contact.kind.bears:
+                continue
+            location = span.contact.location
+            part = robot.parts.links[location.link]
+            placement = self._data.oMi[part.joint_id] * part.placement_joint_link
+            corners = span.corners_link
+            places.append(corners @ placement.rotation.T + placement.translation)
+            normal = (placement * location.placement_link_patch).rotation[:, 2]
+            normals.append(np.tile(normal, (len(corners), 1)))
+            bilateral.append(np.full(len(corners), span.contact.bilateral))
+        if not places:
+            return None
+        return ContactPoints.of_normals(
+            np.concatenate(places), np.concatenate(normals), self._friction, np.concatenate(bilateral)
+        )
+
+
+FACETS = 8
+"""Of the pyramids inside friction cones; forces in cones of :data:`INSIDE` of the friction are in them."""
+INSIDE = math.cos(math.pi / FACETS)
+_MIN_SHARE = 1e-3
+"""Of a contact that has all but handed over its load: the program stays strictly convex."""
+_STRAIN = 0.25
+"""A joint at its limit is as dear as a point that bears this share of the robot's load."""
+
+
+class LoadedPoint(NamedTuple):
+    """A point that may bear force.
+
+    Attributes:
+        joint: of the model that carries it.
+        place: (3,) in the world [m].
+        frame: (3, 3) in the world; its third column is the normal into the robot.
+        friction: coefficient.
+        share: how much of the load it is meant to take, above or at 0.
+    """
+
+    joint: int
+    place: Reals
+    frame: Reals
+    friction: float
+    share: float
+
+
+class MovingForces(NamedTuple):
+    """What contacts do at one instant.
+
+    Attributes:
+        forces: (k, 3) on the robot, in the world [N].
+        torques: (nv,) of the joints; the base's are what no force balances, zero up to rounding [N m].
+    """
+
+    forces: Reals
+    torques: Reals
+
+
+def point_jacobian(model: pin.Model, data: pin.Data, point: LoadedPoint) -> Array:
+    """(3, nv) of a point in the world's axes, after ``computeJointJacobians``."""
+    J = pin.getJointJacobian(model, data, point.joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+    return np.asarray(J[:3] - pin.skew(point.place - data.oMi[point.joint].translation) @ J[3:])
+
+
+def moving_forces(
+    model: pin.Model,
+    data: pin.Data,
+    points: Sequence[LoadedPoint],
+    state: tuple[Reals, Reals, Reals],
+    effort: Array | None = None,
+) -> MovingForces | None:
+    """Return forces within inscribed friction pyramids that give the base its acceleration, and joint torques.
+
+    Of all that do, those with the least sum of squares are taken, each square divided by the share of its point: so the
+    load goes over smoothly from one contact to the other as shares do. Where torques are limited, squares of their
+    shares of these limits are added.
+
+    Args:
+        model: of the robot on a free base, whose velocity comes first.
+        data: of the model.
+        points: that may bear.
+        state: (nq,), (nv,), (nv,) configuration, velocity, acceleration.
+        effort: (nv,) largest torques, those of the base unused; None where they aren't limited.
+
+    Returns:
+        Forces and torques; None where no forces do.
+    """
+    q, v, a = state
+    torques = np.array(pin.rnea(model, data, q, v, a))
+    pin.computeJointJacobians(model, data, q)
+    # Forces in the frames of their points.
+    J = np.vstack([np.asarray(point.frame).T @ point_jacobian(model, data, point) for point in points])
+    count = len(points)
+    # Tangential forces are dearer than normal ones: none is used that only strains a closed chain.
+    weights = np.array([1.0 / max(point.share, _MIN_SHARE) for point in points])
+    H, g = np.diag(np.repeat(weights, 3) * np.tile([4.0, 4.0, 1.0], count)), np.zeros(3 * count)
+    cones = block_diag(*(pyramid_halfspaces(point.friction, FACETS) for point in points))
+    A = np.vstack([J[:, :6].T, cones])
+    lower = np.concatenate([torques[:6], np.full(len(cones), -np.inf)])
+    upper = np.concatenate([torques[:6], np.zeros(len(cones))])
+    if effort is not None:
+        held = 6 + np.flatnonzero(np.isfinite(effort[6:]))
+        A = np.vstack([A, J[:, held].T])
+        # An arm that leans on a table takes what it takes easily, not as much as a leg.
+        strain = J[:, held].T / effort[held, None]
+        dear = (_STRAIN * np.linalg.norm(torques[:3])) ** 2
+        H += dear * strain.T @ strain
+        g -= dear * strain.T @ (torques[held] / effort[held])
+        lower = np.concatenate([lower, torques[held] - effort[held]])
+        upper = np.concatenate([upper, torques[held] + effort[held]])
+    least = np.tile([-np.inf, -np.inf, 0.0], count)
+    program = QuadraticProgram(H, g, A, lower, upper, least, np.full(3 * count, np.inf))
+    solution = solve_quadratic_program(program)
+    if solution is None:
+        return None
+    local = solution.x.reshape(-1, 3)
+    forces = np.array([np.asarray(point.frame) @ force for point, force in zip(points, local, strict=True)])
+    return MovingForces(forces, torques - J.T @ solution.x)

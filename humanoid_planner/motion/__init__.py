@@ -2,10 +2,19 @@
 """Motions along plans of contacts: ways between postures, time laws, forces and torques."""
 
 from humanoid_planner.motion.generate_motion import generate_motion
-from humanoid_planner.motion.motion import MotionResult, MotionSettings, MotionStep, PlannedPostures
-from humanoid_planner.motion.references import WaistReferences, stabiliser_events, waist_references
-from humanoid_planner.motion.reserved_plan import stances_of, with_reserve
-from humanoid_planner.motion.transitions import Case, Transition, find_transitions
+from humanoid_planner.motion.motion import (
+    Case,
+    MotionResult,
+    MotionSettings,
+    MotionStep,
+    PlannedPostures,
+    Transition,
+    WaistReferences,
+    find_transitions,
+    stabiliser_events,
+    waist_references,
+)
+from humanoid_planner.motion.stance_postures import stances_of, with_reserve
 
 __all__ = [
     "Case",

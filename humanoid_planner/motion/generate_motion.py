@@ -20,12 +20,18 @@ from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_model.time_law import PathPlace, TimeLaw
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
-from humanoid_planner.motion.balanced_path import BalancedPath, BalancedSample
-from humanoid_planner.motion.motion import MotionResult, MotionSettings, MotionStep, Plan
+from humanoid_planner.motion.motion import MotionResult, MotionSettings, MotionStep, Plan, Transition, find_transitions
 from humanoid_planner.motion.stance_postures import POSTURES, StancePostures
 from humanoid_planner.motion.step_path import find_step_path
-from humanoid_planner.motion.time_laws import PathLimits, SinusoidalLaw, fastest_law, rests, smoothed
-from humanoid_planner.motion.transitions import Transition, find_transitions
+from humanoid_planner.motion.time_laws import (
+    BalancedPath,
+    BalancedSample,
+    PathLimits,
+    SinusoidalLaw,
+    fastest_law,
+    rests,
+    smoothed,
+)
 from humanoid_planner.posture import CollisionModel, Task
 
 #: Steps of a walk that is verified: of a joint and of the base, a little less than what a verification takes.

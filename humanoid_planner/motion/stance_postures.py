@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Postures along a motion: those of the plan with a reserve of balance, and those between them."""
+"""Postures along a motion: those of the plan with a reserve of balance, and those between them.
+
+So that a plan leaves that reserve, it is sought for a robot with smaller patches and weaker joints.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,9 @@ from humanoid_model.arrays import Array
 from humanoid_model.contact import Contact, ContactLocation, Stance
 from humanoid_model.robot import Robot
 from humanoid_model.scene import DEFAULT_FRICTION, PairRule, Scene
-from humanoid_planner.equilibrium.moving_forces import INSIDE
+from humanoid_planner.equilibrium.force_distribution import INSIDE
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.motion.motion import MotionSettings
 from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import (
     CollisionModel,
@@ -288,3 +292,34 @@ def frame_errors(
         J = pin.getJointJacobian(robot.model, data, link.joint_id, pin.ReferenceFrame.LOCAL)
         rows.append(own.toActionMatrixInverse() @ J)
     return np.concatenate(errors), np.vstack(rows)
+
+
+def with_reserve(robot: Robot, settings: MotionSettings | None = None) -> Robot:
+    """Return a robot whose plans a motion of the robot itself can have with its reserve.
+
+    Args:
+        robot: that is to move.
+        settings: of the motion, whose ``reserve`` and ``effort`` count.
+    """
+    settings = settings or MotionSettings()
+    return replace(
+        robot,
+        contacts={
+            name: replace(location, patch=inset_patch(location.patch, settings.reserve))
+            for name, location in robot.contacts.items()
+        },
+        limits=replace(robot.limits, effort=POSTURES * settings.effort * robot.limits.effort),
+    )
+
+
+def stances_of(robot: Robot, stances: Sequence[Stance]) -> list[Stance]:
+    """Return stances with a robot's own contact locations of the same names.
+
+    Args:
+        robot: that is to move.
+        stances: of another one, such as :func:`with_reserve` makes.
+    """
+    return [
+        Stance(tuple(replace(one, location=robot.contacts[one.location.name]) for one in stance.contacts))
+        for stance in stances
+    ]

@@ -18,13 +18,12 @@ from humanoid_model.configuration_path import ConfigurationPath
 from humanoid_model.contact import Contact, ContactLocation, Stance
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
-from humanoid_planner.equilibrium.moving_forces import moving_forces
-from humanoid_planner.motion.balanced_path import loaded_points
+from humanoid_planner.equilibrium.force_distribution import moving_forces
 from humanoid_planner.motion.body_path import BodyPath
 from humanoid_planner.motion.constrained_search import ConstrainedSearch
-from humanoid_planner.motion.motion import MotionSettings
+from humanoid_planner.motion.motion import MotionSettings, Transition
 from humanoid_planner.motion.stance_postures import StancePostures
-from humanoid_planner.motion.transitions import Transition
+from humanoid_planner.motion.time_laws import loaded_points
 
 #: How strongly a body's way is drawn along the normals, tried in this order [m].
 LIFTS = (0.03, 0.08, 0.15, 0.25)

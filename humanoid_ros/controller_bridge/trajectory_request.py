@@ -20,7 +20,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.time_law import PathPlace
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
-from humanoid_planner.equilibrium.motion_balance import MotionBalance
+from humanoid_planner.equilibrium.force_distribution import MotionBalance
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings
 from humanoid_ros.messages.conversions import array, check_finite, placement, seconds
 

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.arrays import Reals
-from humanoid_planner.equilibrium.moving_forces import LoadedPoint, moving_forces
+from humanoid_planner.equilibrium.force_distribution import LoadedPoint, moving_forces
 from humanoid_planner.gait.lift.bearing import Bearing, SoleGeometry
 
 _LEVEL = np.eye(3)

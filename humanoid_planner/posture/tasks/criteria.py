@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.checks import check_number
 from humanoid_model.errors import InputError
-from humanoid_planner.equilibrium.centre_of_mass_region import centre_of_mass_region
+from humanoid_planner.equilibrium.body_equilibrium import centre_of_mass_region
 from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics

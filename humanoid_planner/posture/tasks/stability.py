@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from humanoid_model.checks import check_number
 from humanoid_model.contact import ContactKind, ContactLocation
 from humanoid_model.errors import InputError
-from humanoid_planner.equilibrium.centre_of_mass_region import centre_of_mass_region
+from humanoid_planner.equilibrium.body_equilibrium import centre_of_mass_region
 from humanoid_planner.equilibrium.contact_points import ContactPoints
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.equilibrium.wrench_cone import WrenchCone

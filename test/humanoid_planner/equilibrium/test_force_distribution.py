@@ -9,10 +9,9 @@ from fixtures.contact_stances import CORNERS, chimney, random_faces, tilted_pad
 from scipy.optimize import linprog
 
 from humanoid_model.errors import InputError
-from humanoid_planner.equilibrium.centre_of_mass_region import centre_of_mass_region
-from humanoid_planner.equilibrium.contact_points import ContactPoints
+from humanoid_planner.equilibrium.body_equilibrium import centre_of_mass_region
+from humanoid_planner.equilibrium.contact_points import ContactPoints, pyramid_halfspaces, wrench_generators
 from humanoid_planner.equilibrium.force_distribution import check_equilibrium, in_equilibrium
-from humanoid_planner.equilibrium.friction_cone import pyramid_halfspaces, wrench_generators
 from humanoid_planner.equilibrium.wrench_cone import WrenchCone
 
 pytestmark = pytest.mark.feature("001-F082")

@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import null_space
 
 from humanoid_model import load_robot
-from humanoid_planner.equilibrium.moving_forces import LoadedPoint, moving_forces, point_jacobian
+from humanoid_planner.equilibrium.force_distribution import LoadedPoint, moving_forces, point_jacobian
 
 pytestmark = pytest.mark.feature("001-F011", "001-F016", "001-F253")
 

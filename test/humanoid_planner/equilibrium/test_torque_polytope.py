@@ -9,9 +9,8 @@ from fixtures.contact_stances import random_faces, tilted_pad
 from scipy.optimize import linprog
 
 from humanoid_model.errors import InputError
-from humanoid_planner.equilibrium.contact_points import ContactPoints
-from humanoid_planner.equilibrium.friction_cone import pyramid_halfspaces
-from humanoid_planner.equilibrium.torque_polytope import TorquePolytope, torque_limits
+from humanoid_planner.equilibrium.contact_points import ContactPoints, pyramid_halfspaces
+from humanoid_planner.equilibrium.wrench_cone import TorquePolytope, torque_limits
 
 pytestmark = pytest.mark.feature("001-F083")
 

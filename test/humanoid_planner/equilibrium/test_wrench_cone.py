@@ -9,9 +9,8 @@ from fixtures.contact_stances import chimney, random_faces, tilted_pad
 from scipy.optimize import linprog
 
 from humanoid_model.errors import InputError
-from humanoid_planner.equilibrium.contact_points import ContactPoints
+from humanoid_planner.equilibrium.contact_points import ContactPoints, wrench_generators
 from humanoid_planner.equilibrium.force_distribution import check_equilibrium, in_equilibrium
-from humanoid_planner.equilibrium.friction_cone import wrench_generators
 from humanoid_planner.equilibrium.wrench_cone import WrenchCone
 
 pytestmark = pytest.mark.feature("001-F084", "001-F085", "001-F201")

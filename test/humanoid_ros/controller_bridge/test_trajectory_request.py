@@ -15,7 +15,7 @@ from humanoid_control.execution.motion_check import MotionBounds
 from humanoid_model import Contact, Surface
 from humanoid_model.errors import InputError
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
-from humanoid_planner.equilibrium.motion_balance import MotionBalance
+from humanoid_planner.equilibrium.force_distribution import MotionBalance
 from humanoid_ros.controller_bridge.bridge_settings import BalanceSettings, BridgeSettings, load_bridge_settings
 from humanoid_ros.controller_bridge.trajectory_request import check_motion
 from humanoid_ros.messages.whole_body_trajectory import whole_body_message
