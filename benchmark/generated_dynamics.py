@@ -28,7 +28,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_codegen.compiled import CompiledFunction, compile_functions
-from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 from humanoid_codegen.generate import generate
 from humanoid_model import Robot, load_robot
 

@@ -20,8 +20,8 @@ import numpy as np
 from peer_engine import PeerEngine
 from tqdm import tqdm
 
-from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.expression.operation_count import count_operations
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.expression.function import count_operations
 from humanoid_codegen.generate import generate
 from humanoid_model import load_robot
 from humanoid_model.resources import find_resource

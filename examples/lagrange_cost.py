@@ -18,14 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_codegen.algorithms import newton_euler_body
-from humanoid_codegen.algorithms.lagrange import lagrange
-from humanoid_codegen.expression.function import Argument, Function, Result
+from humanoid_codegen.dynamics import newton_euler_body
+from humanoid_codegen.dynamics.lagrange import lagrange
+from humanoid_codegen.dynamics.mechanism import Body, BodyInertia, JointKind, Mechanism
+from humanoid_codegen.dynamics.vector import IDENTITY
+from humanoid_codegen.expression.function import Argument, Function, Result, count_operations
 from humanoid_codegen.expression.graph import Expression, Graph
-from humanoid_codegen.expression.operation_count import count_operations
-from humanoid_codegen.inertia import BodyInertia
-from humanoid_codegen.mechanism import Body, JointKind, Mechanism
-from humanoid_codegen.vector import IDENTITY
 
 #: Axis of each joint in turn: z is 2, y is 1.
 ARMS = {"planar": (2, 2), "spatial": (2, 1)}

@@ -10,9 +10,14 @@ from collections.abc import Iterable, Sequence
 
 from tqdm import tqdm
 
-from humanoid_codegen.function_names import FUNCTION_ALIASES, function_names
-from humanoid_codegen.generate import GeneratedModel, generate, language_names
-from humanoid_codegen.loop_closure import read_loops
+from humanoid_codegen.generate import (
+    FUNCTION_ALIASES,
+    GeneratedModel,
+    function_names,
+    generate,
+    language_names,
+    read_loops,
+)
 from humanoid_model import HumanoidError, InputError, RobotWarning, load_robot
 from humanoid_model.progress import progress_bar
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a robot to files of equations or code, in one call."""
+"""From a robot to files of equations or code, in one call.
+
+Functions of a dynamic model have short names, too, which people type; loops are cut by a file beside any URDF.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,72 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from humanoid_codegen.dynamic_model import DynamicModel, MasslessJointError
-from humanoid_codegen.expression.function import Function
-from humanoid_codegen.expression.operation_count import OperationCount, count_operations
-from humanoid_codegen.function_names import function_names
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel, MasslessJointError
+from humanoid_codegen.expression.function import Function, Module, OperationCount, count_operations
 from humanoid_codegen.languages import LANGUAGES
-from humanoid_codegen.module import Module
 from humanoid_codegen.report import DOCUMENTS
 from humanoid_model import InputError, Robot
 from humanoid_model.extensions import load_extensions
+from humanoid_model.loop_closure import LoopClosure, read_loop_closures
 from humanoid_model.progress import Progress, ProgressCallback, tell
+from humanoid_model.yaml_node import read_yaml
+
+#: Other names of each function, the acronyms of the field among them.
+FUNCTION_ALIASES: dict[str, tuple[str, ...]] = {
+    "inverse_dynamics": ("idm", "rnea"),
+    "direct_dynamics": ("ddm", "forward_dynamics", "aba"),
+    "mass_matrix": ("mass", "crba"),
+    "bias": ("nonlinear_effects", "nle"),
+    "gravity": (),
+    "kinematics": ("fk",),
+    "jacobians": ("jacobian",),
+    "energies": ("energy",),
+    "regressor": (),
+    "inverse_dynamics_derivatives": ("idm_derivatives",),
+    "direct_dynamics_derivatives": ("ddm_derivatives",),
+    "loop_closure": ("loops",),
+    "constrained_dynamics": (),
+}
+
+_FULL_NAMES = {alias: name for name, aliases in FUNCTION_ALIASES.items() for alias in (name, *aliases)}
+
+
+def function_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Full names of functions, each once, in the order given.
+
+    Args:
+        names: full names or aliases, in any case, with hyphens or underscores.
+
+    Raises:
+        InputError: there is no such function.
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        full = _FULL_NAMES.get(name.strip().lower().replace("-", "_"))
+        if full is None:
+            raise InputError(
+                f"unknown function '{name}'", element="functions", remedy=f"Choose from {', '.join(FUNCTION_ALIASES)}"
+            )
+        found[full] = None
+    return tuple(found)
+
+
+def read_loops(path: str | Path) -> tuple[LoopClosure, ...]:
+    """Read cuts from a YAML file, under ``loops``; see :func:`~humanoid_model.loop_closure.read_loop_closures`.
+
+    Raises:
+        InputError: the file can't be read or used; the message names file, line, element and remedy.
+    """
+    loops: list[LoopClosure] = []
+    for node in read_yaml(path, InputError).mapping(("loops",)).values():
+        loops += read_loop_closures(node)
+    return tuple(loops)
+
 
 #: Functions that are generated only when they are asked for.
 DERIVATIVES = ("inverse_dynamics_derivatives", "direct_dynamics_derivatives")

@@ -4,7 +4,7 @@
 Example::
 
     from humanoid_codegen.compiled import compile_functions
-    from humanoid_codegen.dynamic_model import DynamicModel
+    from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 
     model = compile_functions(DynamicModel("hrp2").function("inverse_dynamics"))
     tau = model.inverse_dynamics(q, v, a)  # one state, or N states with a leading dimension

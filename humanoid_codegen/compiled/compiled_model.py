@@ -20,8 +20,7 @@ from humanoid_codegen.compiled.object_cache import cached_object
 from humanoid_codegen.compiled.python_entry import make_builtin
 from humanoid_codegen.compiled.source import c_source
 from humanoid_codegen.compiled.tape import Tape, make_callback
-from humanoid_codegen.expression.function import Function
-from humanoid_codegen.module import Module
+from humanoid_codegen.expression.function import Function, Module
 from humanoid_model import InputError
 from humanoid_model.progress import Progress, ProgressCallback, tell
 

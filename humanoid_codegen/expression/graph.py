@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scalar expressions that share what they have in common.
-
-Every expression is a node of a directed acyclic graph. A node that exists already is given out again instead of being
-made twice, so common subexpressions are shared from the start; constants are folded, zeros and ones removed and signs
-moved outwards while nodes are made, so that an algorithm written for the general robot gives the expressions of the
-special one.
-"""
+"""Scalar expressions that share what they have in common, named so that a person finds them in generated code."""
 
 from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 
 class Operation(enum.IntEnum):
@@ -337,3 +332,23 @@ def reachable(results: Iterable[Expression | float]) -> list[Expression]:
             found[node.index] = node
             stack.extend(node.operands)
     return [found[index] for index in sorted(found)]
+
+
+T = TypeVar("T", bound=Sequence[object])
+
+
+def named(name: str, quantity: T, components: Sequence[str] = ("x", "y", "z")) -> T:
+    """Names the entries of a quantity ``name_x``, ``name_y``, ...; numbers and what has a name already keep theirs.
+
+    Args:
+        name: of the quantity; any text, languages turn it into an identifier of theirs.
+        quantity: entries.
+        components: of the entries.
+
+    Returns:
+        The quantity itself.
+    """
+    for entry, component in zip(quantity, components, strict=True):
+        if isinstance(entry, Expression) and not entry.name and entry.operation != Operation.CONSTANT:
+            entry.name = f"{name}_{component}" if component else name
+    return quantity

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from humanoid_codegen.expression.function import Module
 from humanoid_codegen.languages.c_parts import WHOLE, Step, cut, identifiers
 from humanoid_codegen.languages.heading import function_heading, joint_names, module_heading, plain
 from humanoid_codegen.languages.identifiers import check_module_name, words
 from humanoid_codegen.languages.statements import Body, Spelling, wrap_expression, write_body, zero_entries
-from humanoid_codegen.module import Module
 
 #: From this many on, a result's zeros are written by a loop.
 ZEROS_BY_LOOP = 9

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from humanoid_codegen.expression.evaluate import evaluate
-from humanoid_codegen.expression.function import Argument, Function, Result
+from humanoid_codegen.expression.function import Argument, Function, Module, Result, evaluate
 from humanoid_codegen.expression.graph import Expression, Operation
 from humanoid_codegen.languages.python_text import (
     assignment,
@@ -20,7 +19,6 @@ from humanoid_codegen.languages.python_text import (
     statement_lines,
 )
 from humanoid_codegen.languages.statements import Body
-from humanoid_codegen.module import Module
 from humanoid_model.optional_library import optional_library
 
 if TYPE_CHECKING:

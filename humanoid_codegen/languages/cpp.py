@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from humanoid_codegen.expression.function import Argument, Result
+from humanoid_codegen.expression.function import Argument, Module, Result
 from humanoid_codegen.languages.c import KEYWORDS, MATH, body_lines, comment
 from humanoid_codegen.languages.heading import function_heading, joint_names, module_heading
 from humanoid_codegen.languages.identifiers import check_module_name, words
 from humanoid_codegen.languages.statements import Body, Spelling, write_body
-from humanoid_codegen.module import Module
 
 CPP_KEYWORDS = KEYWORDS | words(
     """alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class co_await co_return

@@ -6,9 +6,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from humanoid_codegen.expression.function import Argument, Function, Result
-from humanoid_codegen.expression.operation_count import count_operations
-from humanoid_codegen.module import Module
+from humanoid_codegen.expression.function import Argument, Function, Module, Result, count_operations
 
 _WIDTH = 110
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from humanoid_codegen.module import Module
+from humanoid_codegen.expression.function import Module
 
 
 @dataclass(frozen=True)

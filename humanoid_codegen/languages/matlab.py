@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from humanoid_codegen.expression.function import Argument, Result
+from humanoid_codegen.expression.function import Argument, Module, Result
 from humanoid_codegen.languages.heading import function_heading, joint_names, module_heading, plain
 from humanoid_codegen.languages.identifiers import MAX_LENGTH, check_module_name, words
 from humanoid_codegen.languages.statements import Body, Spelling, wrap_expression, write_body
-from humanoid_codegen.module import Module
 from humanoid_model.errors import InputError
 
 KEYWORDS = words(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from humanoid_codegen.expression.function import Argument, Result
+from humanoid_codegen.expression.function import Argument, Module, Result
 from humanoid_codegen.languages.python_text import (
     assignment,
     bodies,
@@ -14,7 +14,6 @@ from humanoid_codegen.languages.python_text import (
     statement_lines,
 )
 from humanoid_codegen.languages.statements import Body
-from humanoid_codegen.module import Module
 
 
 def write(module: Module) -> dict[str, str]:

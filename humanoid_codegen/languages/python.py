@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from humanoid_codegen.expression.function import Module
 from humanoid_codegen.languages.python_text import (
     bodies,
     check_python_name,
@@ -13,7 +14,6 @@ from humanoid_codegen.languages.python_text import (
     subscript,
 )
 from humanoid_codegen.languages.statements import Body
-from humanoid_codegen.module import Module
 
 
 def write(module: Module) -> dict[str, str]:

@@ -8,11 +8,10 @@ import keyword
 import sys
 from collections.abc import Callable, Sequence
 
-from humanoid_codegen.expression.function import Argument
+from humanoid_codegen.expression.function import Argument, Module
 from humanoid_codegen.languages.heading import function_heading, joint_names, module_heading, plain
 from humanoid_codegen.languages.identifiers import check_module_name
 from humanoid_codegen.languages.statements import Body, Spelling, wrap_expression, write_body
-from humanoid_codegen.module import Module
 
 _LIBRARIES = frozenset(("numpy", "numba", "casadi", "sympy"))
 _OWN = frozenset(("Q_NAMES", "V_NAMES", "LINK_NAMES", "PARAMETER_NAMES", "PARAMETERS", "math", "np", "shape"))

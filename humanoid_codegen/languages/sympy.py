@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from humanoid_codegen.expression.evaluate import evaluate
-from humanoid_codegen.expression.function import Function
+from humanoid_codegen.expression.function import Function, Module, evaluate
 from humanoid_codegen.expression.graph import Operation
 from humanoid_codegen.languages.python_text import (
     bodies,
@@ -18,7 +17,6 @@ from humanoid_codegen.languages.python_text import (
     subscript,
 )
 from humanoid_codegen.languages.statements import Body
-from humanoid_codegen.module import Module
 from humanoid_model.optional_library import optional_library
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.module import Module
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.expression.function import Module
 from humanoid_codegen.report.content import content
 from humanoid_codegen.report.latex import write_latex
 from humanoid_codegen.report.markdown import write_markdown

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from humanoid_codegen.expression.evaluate import evaluate
-from humanoid_codegen.expression.function import Function
+from humanoid_codegen.expression.function import Function, evaluate
 from humanoid_codegen.report.mathematics import definition, number, signed_sum
 from humanoid_codegen.report.trigonometric_polynomial import (
     ELEMENTARY,

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.module import Module
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.expression.function import Module
 from humanoid_codegen.report.document import Block, Formula, Heading, Items, Name, Paragraph, Table, text
 from humanoid_codegen.report.equations_section import equations_of_motion, functions_section
 from humanoid_codegen.report.notation import Notation

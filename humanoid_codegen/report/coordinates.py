@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from humanoid_codegen.mechanism import Body, JointKind, Mechanism
+from humanoid_codegen.dynamics.mechanism import Body, JointKind, Mechanism
 from humanoid_model import Robot
 from humanoid_model.description import Joint
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from humanoid_codegen.algorithms.lagrange import lagrange
-from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.expression.function import Argument, Function, Result
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.dynamics.lagrange import lagrange
+from humanoid_codegen.expression.function import Argument, Function, Result, count_operations
 from humanoid_codegen.expression.graph import Graph
-from humanoid_codegen.expression.operation_count import count_operations
 from humanoid_codegen.report.closed_form import READABLE, Polynomial, closed_form, equation, grouped
 from humanoid_codegen.report.document import Block, Equations, Heading, Name, Paragraph, Table, text
 from humanoid_codegen.report.notation import Notation

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from humanoid_codegen.dynamics.mechanism import Mechanism
 from humanoid_codegen.expression.function import Argument, Function, Result
-from humanoid_codegen.mechanism import Mechanism
 from humanoid_codegen.report.mathematics import letter
 
 #: Results that have a symbol of their own in the field.

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 import pinocchio as pin
 
-from humanoid_codegen.base_parameters import group_inertias
-from humanoid_codegen.mechanism import Body, Mechanism
+from humanoid_codegen.dynamics.inertial_parameters import group_inertias
+from humanoid_codegen.dynamics.mechanism import Body, Mechanism
 from humanoid_codegen.report.coordinates import body_of, coordinate_range, free_base, kind_name, velocity_range
 from humanoid_codegen.report.document import Block, Figure, Heading, Name, Paragraph, Table, Text, text
 from humanoid_codegen.report.stick_figure import stick_figure

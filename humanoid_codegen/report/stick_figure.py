@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from humanoid_codegen.mechanism import JointKind, Mechanism
+from humanoid_codegen.dynamics.mechanism import JointKind, Mechanism
 from humanoid_codegen.report.drawing import Disc, Drawing, Label, Line, Point
 from humanoid_model import Robot
 

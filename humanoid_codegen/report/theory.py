@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The algorithms' equations for any tree, as :mod:`humanoid_codegen.algorithms` has them, with the thesis' numbers."""
+"""The algorithms' equations for any tree, as :mod:`humanoid_codegen.dynamics` has them, with the thesis' numbers."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from humanoid_codegen.mechanism import Body, JointKind, Mechanism
+from humanoid_codegen.dynamics.mechanism import Body, JointKind, Mechanism
 from humanoid_codegen.report.coordinates import body_of, coordinate_range, free_base, kind_name
 from humanoid_codegen.report.drawing import Disc, Drawing, Label, Line, Point, Polygon
 from humanoid_model import Robot

@@ -169,7 +169,7 @@ def _no_root(value: TrigonometricPolynomial) -> TrigonometricPolynomial:
     raise NoClosedFormError
 
 
-#: For :func:`humanoid_codegen.expression.evaluate.evaluate`.
+#: For :func:`humanoid_codegen.expression.function.evaluate`.
 ELEMENTARY = {Operation.SINE: _sine, Operation.COSINE: _cosine, Operation.SQUARE_ROOT: _no_root}
 
 

@@ -11,9 +11,8 @@ from geometry_msgs.msg import Vector3
 from humanoid_stack.msg import GeneratedFile, GeneratedFunction
 from humanoid_stack.srv import GenerateModel, InverseDynamics
 
-from humanoid_codegen.function_names import function_names
-from humanoid_codegen.generate import generate, language_names, write_files
-from humanoid_codegen.model_cache import ModelCache
+from humanoid_codegen.generate import function_names, generate, language_names, write_files
+from humanoid_codegen.inverse_dynamics import ModelCache
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.progress import Progress

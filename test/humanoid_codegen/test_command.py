@@ -13,8 +13,7 @@ import pytest
 from fixtures.illegal_urdfs import ILLEGAL_URDFS
 
 from humanoid_codegen.command import main
-from humanoid_codegen.function_names import FUNCTION_ALIASES
-from humanoid_codegen.generate import generate, language_names
+from humanoid_codegen.generate import FUNCTION_ALIASES, generate, language_names
 
 ROOT = Path(__file__).parents[2]
 WORDY = """

@@ -14,7 +14,7 @@ import pytest
 from fixtures.generated_functions import compute
 from fixtures.pinocchio_dynamics import State, expand, random_state, reference
 
-from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 from humanoid_model import RobotError, load_robot
 
 ROOT = Path(__file__).parents[2]

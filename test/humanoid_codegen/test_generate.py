@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Names of functions, short and full."""
+
 import importlib.util
 import os
 
@@ -7,10 +9,86 @@ import pinocchio as pin
 import pytest
 from fixtures.generated_functions import compute
 
-from humanoid_codegen import DynamicModel, generate
-from humanoid_codegen.expression.operation_count import count_operations
-from humanoid_codegen.generate import language_names, module_name, write_files
-from humanoid_model import InputError, RobotError, load_robot
+from humanoid_codegen import generate, read_loops
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.expression.function import count_operations
+from humanoid_codegen.generate import FUNCTION_ALIASES, function_names, language_names, module_name, write_files
+from humanoid_model import RobotError, load_robot
+from humanoid_model.errors import InputError
+
+
+def test_short_names_in_any_spelling():
+    assert function_names(["idm", "Mass", "direct-dynamics", " gravity"]) == (
+        "inverse_dynamics", "mass_matrix", "direct_dynamics", "gravity",
+    )  # fmt: skip
+
+
+def test_each_function_once():
+    assert function_names(["idm", "rnea", "inverse_dynamics"]) == ("inverse_dynamics",)
+
+
+def test_no_alias_means_two_functions():
+    names = [name for full, aliases in FUNCTION_ALIASES.items() for name in (full, *aliases)]
+    assert len(names) == len(set(names))
+
+
+def test_every_function_of_a_model_has_its_name_here():
+    assert set(DynamicModel("robot_2r_a").builders) <= set(FUNCTION_ALIASES)
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(InputError, match=r"functions: unknown function 'speed'\. Choose from inverse_dynamics, "):
+        function_names(["idm", "speed"])
+
+
+GOOD = """
+loops:
+  pin:
+    a: {link: coupler, xyz: [1, 0, 0]}
+    b: {link: rocker, xyz: [0.8, 0, 0], rpy: [0, 0, 1.5]}
+    rows: [x, z]
+  ball:
+    a: {link: one}
+    b: {link: two}
+"""
+
+
+def test_cuts_are_read(tmp_path):
+    path = tmp_path / "loops.yaml"
+    path.write_text(GOOD)
+    pin_joint, ball = read_loops(path)
+    assert (pin_joint.name, pin_joint.link_a, pin_joint.link_b) == ("pin", "coupler", "rocker")
+    assert pin_joint.rows == ("x", "z")
+    np.testing.assert_array_equal(pin_joint.placement_a.translation, [1.0, 0.0, 0.0])
+    assert pin_joint.placement_b.rotation[1, 0] == pytest.approx(np.sin(1.5))
+    assert ball.rows == ("x", "y", "z")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("link: rocker, ", "", r"loops.yaml:5: loops.pin.b: has no 'link'"),
+        ("    b: {link: two}\n", "", r"loops.yaml:8: loops.ball: has no 'b'"),
+        ("rows: [x, z]", "rows: [x, w]", r"loops.yaml:6: loops.pin.rows\[1\]: is 'w'"),
+        ("rows: [x, z]", "rows: [x, x]", "one twice"),
+        ("rows: [x, z]", "rows: []", "holds no row"),
+        ("xyz: [1, 0, 0]", "xyz: [1, .nan, 0]", "Give a finite number"),
+        ("xyz: [1, 0, 0]", "xyz: [1, 0]", "Give 3 numbers"),
+        ("loops:", "cuts:", "unknown key"),
+        ("loops:", "loops: [", "not YAML"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path, old, new, message):
+    path = tmp_path / "loops.yaml"
+    assert old in GOOD
+    path.write_text(GOOD.replace(old, new))
+    with pytest.raises(InputError, match=message):
+        read_loops(path)
+
+
+def test_missing_file_is_refused(tmp_path):
+    with pytest.raises(InputError, match="can't be read"):
+        read_loops(tmp_path / "nothing.yaml")
 
 
 def load(path):

@@ -239,8 +239,7 @@ def gaits() -> Quantities:
 def generated_code() -> Quantities:
     """Generated functions: how many operations, what they give, and the C that is written of a robot of two joints."""
     from humanoid_codegen import DynamicModel, generate
-    from humanoid_codegen.expression.evaluate import evaluate
-    from humanoid_codegen.expression.operation_count import count_operations
+    from humanoid_codegen.expression.function import count_operations, evaluate
 
     found = {}
     for name in ("robot_2r_a", "bip", "hrp2"):

@@ -2,18 +2,17 @@
 """Recursive Newton-Euler algorithm in world axes: thesis 004 (2.21)-(2.37) as corrected in its specification §2.5.
 
 Every vector is in the world frame, which is easy to read and to check against a drawing, and takes more products than
-:mod:`humanoid_codegen.algorithms.newton_euler_body`.
+:mod:`humanoid_codegen.dynamics.newton_euler_body`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from humanoid_codegen.algorithms.forward_kinematics import WORLD, body_placements
-from humanoid_codegen.algorithms.newton_euler_body import joint_efforts, joint_motion
-from humanoid_codegen.expression.naming import named
-from humanoid_codegen.mechanism import Mechanism
-from humanoid_codegen.vector import (
+from humanoid_codegen.dynamics.forward_kinematics import WORLD, body_placements
+from humanoid_codegen.dynamics.mechanism import Mechanism
+from humanoid_codegen.dynamics.newton_euler_body import joint_efforts, joint_motion
+from humanoid_codegen.dynamics.vector import (
     ZERO,
     Scalar,
     Vector,
@@ -27,6 +26,7 @@ from humanoid_codegen.vector import (
     scale,
     subtract,
 )
+from humanoid_codegen.expression.graph import named
 
 
 def inverse_dynamics(

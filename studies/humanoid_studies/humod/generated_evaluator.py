@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 from tqdm import tqdm
 
-from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.expression.evaluate import evaluate
-from humanoid_codegen.expression.function import Function
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.expression.function import Function, evaluate
 from humanoid_model import Robot
 from humanoid_studies.humod.evaluator import GRAVITY, Evaluator
 from humanoid_studies.humod.recording import FEET

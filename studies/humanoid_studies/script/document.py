@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.module import Module
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.expression.function import Module
 from humanoid_model import InputError
 from humanoid_studies.script.floating_root import with_floating_root
 from humanoid_studies.script.generator import script_from_urdf

@@ -8,9 +8,8 @@ from fixtures.generated_functions import compute
 from fixtures.pinocchio_dynamics import State, random_state, reference
 
 from humanoid_codegen.compiled import compile_functions
-from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.expression.function import Function, Result
-from humanoid_codegen.module import Module
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.expression.function import Function, Module, Result
 from humanoid_model import InputError
 
 pytestmark = pytest.mark.feature("004-F52")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from humanoid_codegen.compiled import call_compiled, compile_functions
-from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 
 
 @pytest.fixture(scope="module")

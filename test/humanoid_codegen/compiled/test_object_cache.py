@@ -9,7 +9,7 @@ import pytest
 
 from humanoid_codegen.compiled import compile_functions, object_cache
 from humanoid_codegen.compiled.compiler import Compiler, find_compiler
-from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
@@ -112,7 +112,7 @@ def test_two_processes_at_once_get_the_same(folder, tmp_path):
     script = (
         "import numpy as np\n"
         "from humanoid_codegen.compiled import compile_functions\n"
-        "from humanoid_codegen.dynamic_model import DynamicModel\n"
+        "from humanoid_codegen.dynamics.dynamic_model import DynamicModel\n"
         "f = compile_functions(DynamicModel('robot_2r_a').function('gravity')).gravity\n"
         "print(f.backend, f(np.array([0.3, 0.2])).tolist())\n"
     )

@@ -5,7 +5,7 @@ import pytest
 from humanoid_codegen.compiled import compile_functions, parts, source
 from humanoid_codegen.compiled.compiler import find_compiler
 from humanoid_codegen.compiled.source import c_source
-from humanoid_codegen.dynamic_model import DynamicModel
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.expression.graph import Graph
 

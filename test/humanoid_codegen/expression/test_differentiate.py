@@ -2,11 +2,9 @@
 import numpy as np
 import pytest
 
-from humanoid_codegen.expression.differentiate import derivative, directional_derivatives
-from humanoid_codegen.expression.evaluate import evaluate
-from humanoid_codegen.expression.function import Argument, Function, Result
+from humanoid_codegen.expression.differentiate import derivative, directional_derivatives, substitute
+from humanoid_codegen.expression.function import Argument, Function, Result, evaluate
 from humanoid_codegen.expression.graph import Graph
-from humanoid_codegen.expression.substitute import substitute
 
 
 def compute(symbols, entries, numbers):

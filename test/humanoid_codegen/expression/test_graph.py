@@ -4,10 +4,8 @@ import math
 import numpy as np
 import pytest
 
-from humanoid_codegen.expression.evaluate import evaluate
-from humanoid_codegen.expression.function import Argument, Function, Result
+from humanoid_codegen.expression.function import Argument, Function, Result, count_operations, evaluate
 from humanoid_codegen.expression.graph import Expression, Graph, Operation, reachable
-from humanoid_codegen.expression.operation_count import count_operations
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from fixtures.language_functions import module_of, random_arguments, random_function, robot_module
 
-from humanoid_codegen.expression.evaluate import evaluate
+from humanoid_codegen.expression.function import evaluate
 from humanoid_codegen.languages import c, c_parts
 from humanoid_codegen.languages.c_parts import Step, cut
 

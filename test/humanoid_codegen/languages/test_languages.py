@@ -19,12 +19,10 @@ from fixtures.language_functions import (
     robot_module,
 )
 
-from humanoid_codegen.expression.evaluate import evaluate
-from humanoid_codegen.expression.function import Function, Result
+from humanoid_codegen.expression.function import Function, Module, Result, evaluate
 from humanoid_codegen.languages import LANGUAGES
 from humanoid_codegen.languages.casadi import casadi_function
 from humanoid_codegen.languages.sympy import sympy_function
-from humanoid_codegen.module import Module
 from humanoid_model.errors import InputError
 
 pytestmark = pytest.mark.feature("004-F46")

@@ -2,8 +2,7 @@
 import pytest
 
 from humanoid_codegen.expression.function import Argument, Function, Result
-from humanoid_codegen.expression.graph import Expression, Graph
-from humanoid_codegen.expression.naming import named
+from humanoid_codegen.expression.graph import Expression, Graph, named
 from humanoid_codegen.languages.statements import (
     MAX_STATEMENT_SIZE,
     Body,

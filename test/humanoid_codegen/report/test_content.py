@@ -6,10 +6,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.expression.operation_count import count_operations
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.expression.function import Module, count_operations
 from humanoid_codegen.generate import generate
-from humanoid_codegen.module import Module
 from humanoid_codegen.report import latex, markdown
 
 

@@ -9,8 +9,8 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.module import Module
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.expression.function import Module
 from humanoid_codegen.report import DOCUMENTS
 from humanoid_codegen.report.latex_text import latex_text
 from humanoid_codegen.report.markdown import markdown_text

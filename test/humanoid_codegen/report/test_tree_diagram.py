@@ -3,7 +3,7 @@ import itertools
 
 import pytest
 
-from humanoid_codegen.mechanism import Mechanism
+from humanoid_codegen.dynamics.mechanism import Mechanism
 from humanoid_codegen.report.drawing import Disc, Label, Line, Polygon
 from humanoid_codegen.report.stick_figure import stick_figure
 from humanoid_codegen.report.tree_diagram import tree_diagram

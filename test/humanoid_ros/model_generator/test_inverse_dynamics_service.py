@@ -18,7 +18,7 @@ from geometry_msgs.msg import Point, Twist, Vector3, Wrench
 from humanoid_stack.msg import LinkWrench
 from humanoid_stack.srv import InverseDynamics
 
-from humanoid_codegen.model_cache import ModelCache
+from humanoid_codegen.inverse_dynamics import ModelCache
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import array, fill_pose, point, vector

@@ -9,38 +9,47 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_codegen.algorithms import articulated_body, newton_euler_body
-from humanoid_codegen.algorithms.composite_rigid_body import mass_matrix
-from humanoid_codegen.algorithms.constrained_dynamics import closures, constrained_accelerations
-from humanoid_codegen.algorithms.energies import (
+from humanoid_codegen.dynamics import newton_euler_body
+from humanoid_codegen.dynamics.constrained_dynamics import closures, constrained_accelerations
+from humanoid_codegen.dynamics.direct_dynamics import (
+    SingularMatrixError,
+    direct_dynamics,
+    factorize,
+    inverse,
+    mass_matrix,
+    solve,
+)
+from humanoid_codegen.dynamics.forward_kinematics import (
+    Placement,
+    body_placements,
+    centre_of_mass,
+    link_placement,
+    loads_in_body_axes,
+    point_jacobian,
+)
+from humanoid_codegen.dynamics.inertial_parameters import (
+    InertialParameters,
+    find_base_set,
+    group_inertias,
+    parameters_of_bodies,
+    parameters_of_links,
+    random_states,
+    regressor,
+    with_body_parameters,
+    with_link_parameters,
+)
+from humanoid_codegen.dynamics.joint_transform import coordinate_rates
+from humanoid_codegen.dynamics.mechanism import JointKind, LinkFrame, Mechanism
+from humanoid_codegen.dynamics.newton_euler_body import (
     body_velocities,
     kinetic_energies,
     potential_energies,
     rotor_energy,
 )
-from humanoid_codegen.algorithms.forward_kinematics import Placement, body_placements, centre_of_mass, link_placement
-from humanoid_codegen.algorithms.link_jacobians import point_jacobian
-from humanoid_codegen.algorithms.link_loads import loads_in_body_axes
-from humanoid_codegen.algorithms.regressor import regressor
-from humanoid_codegen.algorithms.symmetric_solve import SingularMatrixError, factorize, inverse, solve
-from humanoid_codegen.algorithms.tangent import coordinate_rates
-from humanoid_codegen.base_parameters import group_inertias
-from humanoid_codegen.base_set import find_base_set, random_states
-from humanoid_codegen.expression.differentiate import directional_derivatives
-from humanoid_codegen.expression.evaluate import evaluate
-from humanoid_codegen.expression.function import Argument, Function, Result
+from humanoid_codegen.dynamics.vector import Scalar, Vector
+from humanoid_codegen.expression.differentiate import directional_derivatives, substitute
+from humanoid_codegen.expression.function import Argument, Function, Result, count_operations, evaluate
 from humanoid_codegen.expression.graph import Expression, Graph
-from humanoid_codegen.expression.operation_count import count_operations
-from humanoid_codegen.expression.substitute import substitute
-from humanoid_codegen.mechanism import JointKind, LinkFrame, Mechanism
-from humanoid_codegen.symbolic_inertia import (
-    InertialParameters,
-    parameters_of_bodies,
-    parameters_of_links,
-    with_body_parameters,
-    with_link_parameters,
-)
-from humanoid_codegen.vector import Scalar, Vector
 from humanoid_model import InputError, Robot, load_robot
 from humanoid_model.checks import check_array
 from humanoid_model.loop_closure import LoopClosure
@@ -218,7 +227,7 @@ class DynamicModel:
                 how = "by the inertia matrix and its sparse factors"
             else:
                 try:
-                    a = articulated_body.direct_dynamics(mechanism, q.entries, free)
+                    a = direct_dynamics(mechanism, q.entries, free)
                 except InputError:  # joints that follow others
                     continue
                 how = "by the articulated-body algorithm"

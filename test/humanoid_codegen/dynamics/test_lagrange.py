@@ -7,15 +7,13 @@ import pinocchio as pin
 import pytest
 import sympy
 
-from humanoid_codegen.algorithms import newton_euler_body
-from humanoid_codegen.algorithms.lagrange import lagrange
-from humanoid_codegen.base_parameters import group_inertias
+from humanoid_codegen.dynamics import newton_euler_body
+from humanoid_codegen.dynamics.inertial_parameters import group_inertias
+from humanoid_codegen.dynamics.lagrange import lagrange
+from humanoid_codegen.dynamics.mechanism import BodyInertia, Mechanism
 from humanoid_codegen.expression.differentiate import derivative
-from humanoid_codegen.expression.evaluate import evaluate
-from humanoid_codegen.expression.function import Argument, Function, Result
+from humanoid_codegen.expression.function import Argument, Function, Result, evaluate
 from humanoid_codegen.expression.graph import Expression, Graph, Operation
-from humanoid_codegen.inertia import BodyInertia
-from humanoid_codegen.mechanism import Mechanism
 from humanoid_model import RobotError, load_robot
 
 pytestmark = pytest.mark.feature("000-F035")

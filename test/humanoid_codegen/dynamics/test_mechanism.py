@@ -2,11 +2,11 @@
 import numpy as np
 import pytest
 
-from humanoid_codegen.algorithms.newton_euler_body import inverse_dynamics
-from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.expression.operation_count import count_operations
-from humanoid_codegen.joint_transform import joint_transform
-from humanoid_codegen.mechanism import JointKind, Mechanism
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.dynamics.joint_transform import joint_transform
+from humanoid_codegen.dynamics.mechanism import JointKind, Mechanism
+from humanoid_codegen.dynamics.newton_euler_body import inverse_dynamics
+from humanoid_codegen.expression.function import count_operations
 from humanoid_model import load_robot
 
 

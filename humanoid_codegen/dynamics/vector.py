@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vectors and 3 x 3 matrices as tuples of scalars of any kind: floats, numpy batches, expressions.
 
-Algorithms are written with these, entry by entry, so that a zero of the robot is seen as one and disappears.
+With the elementary functions of such scalars: expressions have them as methods, for numbers they are numpy's.
 """
 
 from __future__ import annotations
@@ -9,6 +9,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
+from humanoid_codegen.expression.graph import Expression
+
+
+def sin(x: Scalar) -> Scalar:
+    """Return the sine of an angle in rad."""
+    return x.sin() if isinstance(x, Expression) else np.sin(x)
+
+
+def cos(x: Scalar) -> Scalar:
+    """Return the cosine of an angle in rad."""
+    return x.cos() if isinstance(x, Expression) else np.cos(x)
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """Square root."""
+    return x.sqrt() if isinstance(x, Expression) else np.sqrt(x)
+
 
 #: A number of any kind.
 Scalar = Any

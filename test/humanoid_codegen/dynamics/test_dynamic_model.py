@@ -8,8 +8,8 @@ from fixtures.generated_functions import compute
 from fixtures.pinocchio_dynamics import random_state, reference
 from fixtures.random_urdf import random_urdf
 
-from humanoid_codegen.dynamic_model import DynamicModel
-from humanoid_codegen.expression.operation_count import count_operations
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.expression.function import count_operations
 from humanoid_model import InputError, RobotError, load_robot
 from humanoid_model.loop_closure import LoopClosure
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Articulated-body algorithm: accelerations from efforts in one pass inwards and one outwards.
+"""Accelerations from efforts: composite-rigid-body algorithm for the inertia matrix, articulated-body algorithm.
 
-R. Featherstone, Rigid Body Dynamics Algorithms, 2008, §7.3. Velocities and gravity are in the bias b of the recursive
-Newton-Euler algorithm, so that the two passes solve :math:`M \dot v = \tau - b` without either.
+The latter takes one pass inwards and one outwards. Symmetric positive definite matrices are solved with by
+:math:`M = L^T D L`, zeros skipped.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from humanoid_codegen.algorithms.newton_euler_body import add_child_wrench, joint_efforts, joint_motion
-from humanoid_codegen.algorithms.symmetric_solve import Factor, factorize, solve
-from humanoid_codegen.inertia import BodyInertia
-from humanoid_codegen.joint_transform import JointTransform, joint_transform
-from humanoid_codegen.mechanism import Mechanism
-from humanoid_codegen.vector import (
+from humanoid_codegen.dynamics.joint_transform import JointTransform, joint_transform
+from humanoid_codegen.dynamics.mechanism import Body, BodyInertia, JointKind, Mechanism
+from humanoid_codegen.dynamics.newton_euler_body import add_child_wrench, joint_efforts, joint_motion
+from humanoid_codegen.dynamics.vector import (
     ZERO,
     Matrix,
     Scalar,
@@ -24,11 +22,206 @@ from humanoid_codegen.vector import (
     apply,
     apply_transpose,
     cross,
+    negate,
     scale,
     subtract,
     transpose,
 )
+from humanoid_codegen.expression.graph import Expression
 from humanoid_model import InputError
+
+
+class SingularMatrixError(ArithmeticError):
+    """A pivot is the number zero.
+
+    Attributes:
+        row: of the pivot.
+    """
+
+    def __init__(self, row: int) -> None:
+        super().__init__(f"pivot {row} is zero")
+        self.row = row
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Factor of a symmetric matrix.
+
+    Attributes:
+        lower: by row k, the entries (column, value) of the unit lower triangular L left of the diagonal, zeros left
+        out.
+        reciprocals: of the entries of D.
+    """
+
+    lower: tuple[tuple[tuple[int, Scalar], ...], ...]
+    reciprocals: tuple[Scalar, ...]
+
+
+def factorize(M: Sequence[Sequence[Scalar]]) -> Factor:
+    """Return the factor of a symmetric positive definite matrix; only its lower triangle is read.
+
+    Args:
+        M: n rows of n entries.
+
+    Raises:
+        SingularMatrixError: a pivot is zero whatever the entries that are expressions.
+    """
+    n = len(M)
+    H = [list(row) for row in M]
+    lower: list[tuple[tuple[int, Scalar], ...]] = [()] * n
+    reciprocals: list[Scalar] = [0.0] * n
+    for k in reversed(range(n)):
+        if is_zero(H[k][k]):
+            raise SingularMatrixError(k)
+        reciprocals[k] = 1.0 / H[k][k]
+        columns = [j for j in range(k) if not is_zero(H[k][j])]
+        lower[k] = tuple((j, H[k][j] * reciprocals[k]) for j in columns)
+        for i, factor in lower[k]:
+            for j in columns:
+                if j <= i:
+                    H[i][j] = H[i][j] - factor * H[k][j]
+    return Factor(tuple(lower), tuple(reciprocals))
+
+
+def solve(factor: Factor, right: Sequence[Scalar]) -> list[Scalar]:
+    """Solution x of M x = right.
+
+    Args:
+        factor: of M.
+        right: n entries.
+    """
+    x = list(right)
+    n = len(x)
+    for k in reversed(range(n)):
+        if not is_zero(x[k]):
+            for j, entry in factor.lower[k]:
+                x[j] = x[j] - entry * x[k]
+    for k in range(n):
+        value = x[k] * factor.reciprocals[k]
+        for j, entry in factor.lower[k]:
+            if not is_zero(x[j]):
+                value = value - entry * x[j]
+        x[k] = value
+    return x
+
+
+def inverse(factor: Factor) -> list[list[Scalar]]:
+    """Return the inverse of a factorised matrix, as the symmetric product of the inverse factor with itself.
+
+    Args:
+        factor: of M.
+    """
+    n = len(factor.reciprocals)
+    # Row k of L^-1 by columns.
+    rows: list[dict[int, Scalar]] = []
+    for k in range(n):
+        row: dict[int, Scalar] = {k: 1.0}
+        for j, entry in factor.lower[k]:
+            for column, value in rows[j].items():
+                row[column] = row.get(column, 0.0) - entry * value
+        rows.append(row)
+    scaled = [{column: value * factor.reciprocals[column] for column, value in row.items()} for row in rows]
+    result: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(i + 1):
+            total: Scalar = 0.0
+            for column, value in rows[j].items():
+                if column in scaled[i]:
+                    total = total + scaled[i][column] * value
+            result[i][j] = result[j][i] = total
+    return result
+
+
+def is_zero(value: Scalar) -> bool:
+    """Return whether an entry is the number zero, whatever the configuration."""
+    return not isinstance(value, Expression) and isinstance(value, (int, float)) and value == 0.0
+
+
+def mass_matrix(mechanism: Mechanism, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Joint-space inertia matrix, rotor inertias included.
+
+    Args:
+        mechanism: the robot.
+        q: coordinates [rad, m], nq of them.
+
+    Returns:
+        nv rows of nv entries [kg m^2, kg m, kg]; entries that are zero at every configuration are the number 0.0.
+    """
+    transforms = [joint_transform(body, q) for body in mechanism.bodies]
+    composites = composite_inertias(mechanism, transforms)
+    M: list[list[Scalar]] = [[0.0] * mechanism.nv for _ in range(mechanism.nv)]
+    for i, body in enumerate(mechanism.bodies):
+        for k in range(body.nv):
+            row = body.first_v + k
+            force, moment = unit_wrench(body, k, composites[i])
+            force, moment = scale(body.factor, force), scale(body.factor, moment)
+            own = joint_efforts(body, force, moment)
+            for other in range(body.nv):
+                # Bodies that follow the same joint add up.
+                M[row][body.first_v + other] = M[row][body.first_v + other] + body.factor * own[other]
+            M[row][row] = M[row][row] + body.factor * body.factor * body.armature[k]
+            j = i
+            while mechanism.bodies[j].parent >= 0:
+                force = transforms[j].to_parent(force)
+                moment = add(transforms[j].to_parent(moment), cross(transforms[j].position, force))
+                j = mechanism.bodies[j].parent
+                ancestor = mechanism.bodies[j]
+                for other, effort in enumerate(joint_efforts(ancestor, force, moment)):
+                    column = ancestor.first_v + other
+                    entry = ancestor.factor * effort
+                    # A joint and one that follows it meet twice on the diagonal.
+                    M[row][column] = M[row][column] + (2.0 * entry if row == column else entry)
+                    if row != column:
+                        M[column][row] = M[row][column]
+    return M
+
+
+def composite_inertias(mechanism: Mechanism, transforms: Sequence[JointTransform]) -> list[BodyInertia]:
+    """Return the inertia of each body with all that it carries, in the body's frame."""
+    composites = [body.inertia for body in mechanism.bodies]
+    for i in reversed(range(len(composites))):
+        parent = mechanism.bodies[i].parent
+        if parent >= 0:
+            composites[parent] = composites[parent].plus(carried_inertia(composites[i], transforms[i]))
+    return composites
+
+
+def carried_inertia(inertia: BodyInertia, transform: JointTransform) -> BodyInertia:
+    """Return a body's inertia in its parent's frame."""
+    if transform.axis is not None:
+        inertia = inertia.turned(transform.axis, transform.cosine, transform.sine)
+    elif transform.full is not None:
+        inertia = inertia.expressed(transform.full, (0.0, 0.0, 0.0))
+    return inertia.expressed(transform.fixed, transform.position)
+
+
+def unit_wrench(body: Body, k: int, inertia: BodyInertia) -> tuple[Vector, Vector]:
+    """Force and moment about the origin that accelerate a body by one unit of its joint's k-th coordinate."""
+    if body.kind is JointKind.REVOLUTE:
+        return _turning(body.axis, body.sign, inertia)
+    if body.kind is JointKind.PRISMATIC:
+        return _sliding(body.axis, body.sign, inertia)
+    if body.kind is JointKind.SPHERICAL:
+        return _turning(k, 1.0, inertia)
+    if body.kind is JointKind.PLANAR:
+        return _turning(2, 1.0, inertia) if k == 2 else _sliding(k, 1.0, inertia)
+    return _sliding(k, 1.0, inertia) if k < 3 else _turning(k - 3, 1.0, inertia)
+
+
+def _turning(axis: int, sign: float, inertia: BodyInertia) -> tuple[Vector, Vector]:
+    along = [0.0, 0.0, 0.0]
+    along[axis] = sign
+    unit = (along[0], along[1], along[2])
+    xx, xy, xz, yy, yz, zz = inertia.tensor
+    column = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))[axis]
+    return cross(unit, inertia.first), scale(sign, column)
+
+
+def _sliding(axis: int, sign: float, inertia: BodyInertia) -> tuple[Vector, Vector]:
+    along = [0.0, 0.0, 0.0]
+    along[axis] = sign
+    unit = (along[0], along[1], along[2])
+    return scale(inertia.mass, unit), negate(cross(unit, inertia.first))
 
 
 @dataclass(frozen=True)

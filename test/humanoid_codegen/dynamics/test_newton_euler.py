@@ -5,10 +5,10 @@ import pytest
 from fixtures.pinocchio_dynamics import random_state
 from fixtures.random_urdf import random_urdf
 
-from humanoid_codegen.algorithms import newton_euler_body
-from humanoid_codegen.algorithms.forward_kinematics import body_placements
-from humanoid_codegen.base_parameters import group_inertias
-from humanoid_codegen.mechanism import Mechanism
+from humanoid_codegen.dynamics import newton_euler_body
+from humanoid_codegen.dynamics.forward_kinematics import body_placements
+from humanoid_codegen.dynamics.inertial_parameters import group_inertias
+from humanoid_codegen.dynamics.mechanism import Mechanism
 from humanoid_model import load_robot
 from humanoid_studies.baselines import newton_euler_world
 

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from humanoid_codegen.algorithms.forward_kinematics import Placement, link_placement
-from humanoid_codegen.algorithms.relative_quaternion import relative_quaternion
-from humanoid_codegen.algorithms.symmetric_solve import factorize, is_zero, solve
-from humanoid_codegen.algorithms.tangent import coordinate_rates
-from humanoid_codegen.elementary import sqrt
-from humanoid_codegen.expression.differentiate import directional_derivatives
-from humanoid_codegen.expression.graph import Expression
-from humanoid_codegen.mechanism import Mechanism
-from humanoid_codegen.vector import (
+from humanoid_codegen.dynamics.direct_dynamics import factorize, is_zero, solve
+from humanoid_codegen.dynamics.forward_kinematics import Placement, link_placement, relative_quaternion
+from humanoid_codegen.dynamics.joint_transform import coordinate_rates
+from humanoid_codegen.dynamics.mechanism import Mechanism
+from humanoid_codegen.dynamics.vector import (
     ZERO,
     Scalar,
     add,
@@ -26,8 +22,11 @@ from humanoid_codegen.vector import (
     constant_vector,
     multiply,
     scale,
+    sqrt,
     subtract,
 )
+from humanoid_codegen.expression.differentiate import directional_derivatives
+from humanoid_codegen.expression.graph import Expression
 from humanoid_model.loop_closure import ROWS, LoopClosure
 
 #: Smaller than any rounding error: a half turn, where it is the whole cosine, gets one of its two signs.

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mechanism that the algorithms see: bodies that move, numbered from the root, and the links fixed to them.
 
-Bodies are the joints of a robot's Pinocchio model; what hangs on fixed joints is part of the body. The frame of a
-body may be chosen freely as long as the joint moves the same way in it; :mod:`humanoid_codegen.body_frames` chooses
-frames in which most constants are zero.
+A body's inertial parameters are moments of its mass distribution; body frames are chosen so that most of a robot's
+constants are zero.
 """
 
 from __future__ import annotations
@@ -15,12 +14,183 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from humanoid_codegen.body_frames import choose_frames
-from humanoid_codegen.inertia import BodyInertia
-from humanoid_codegen.vector import Matrix, Vector, constant_matrix, constant_vector
+from humanoid_codegen.dynamics.vector import (
+    Matrix,
+    Scalar,
+    SymmetricMatrix,
+    Vector,
+    add,
+    add_symmetric,
+    apply,
+    constant_matrix,
+    constant_vector,
+    rotate_symmetric,
+    scale,
+)
 from humanoid_model import Robot, RobotError
+from humanoid_model.description import Inertial
+from humanoid_model.inertia import spatial_inertia
 from humanoid_model.tree import joint_kind
 from humanoid_model.tree.joint_kind import joint_motion
+
+#: Where an entry of a symmetric matrix is kept.
+_PLACE = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
+
+
+@dataclass(frozen=True)
+class BodyInertia:
+    r"""Mass, first and second moments of a body about the origin of a frame, in its axes.
+
+    The second moment :math:`J = \int r r^T dm` stands for the inertia tensor :math:`I = \mathrm{tr}(J) 1 - J`: parts of
+    it that a joint can't tell from the parent's disappear entry by entry
+    (:mod:`humanoid_codegen.dynamics.inertial_parameters`).
+
+    Attributes:
+        mass: kg.
+        first: :math:`\int r dm` [kg m].
+        second: xx, xy, xz, yy, yz, zz of :math:`\int r r^T dm` [kg m^2].
+    """
+
+    mass: Scalar
+    first: Vector
+    second: SymmetricMatrix
+
+    @classmethod
+    def zero(cls) -> BodyInertia:
+        """No mass at all."""
+        return cls(0.0, (0.0, 0.0, 0.0), (0.0,) * 6)
+
+    @classmethod
+    def from_pinocchio(cls, inertia: pin.Inertia) -> BodyInertia:
+        """From Pinocchio's spatial inertia, in the same frame."""
+        return cls.from_parameters(inertia.toDynamicParameters())
+
+    @classmethod
+    def from_inertial(cls, inertial: Inertial) -> BodyInertia:
+        """From a link's mass properties, in the link frame."""
+        placement = inertial.placement_link_com
+        tensor = placement.rotation @ inertial.inertia @ placement.rotation.T
+        return cls.from_pinocchio(spatial_inertia(inertial.mass, placement.translation, tensor))
+
+    @classmethod
+    def from_parameters(cls, parameters: np.ndarray | tuple[Scalar, ...]) -> BodyInertia:
+        """From m, m cx, m cy, m cz, ixx, ixy, iyy, ixz, iyz, izz about the frame's origin: Pinocchio's order."""
+        m, hx, hy, hz, ixx, ixy, iyy, ixz, iyz, izz = parameters
+        second = (
+            0.5 * (iyy + izz - ixx),
+            -ixy,
+            -ixz,
+            0.5 * (ixx + izz - iyy),
+            -iyz,
+            0.5 * (ixx + iyy - izz),
+        )
+        if isinstance(parameters, np.ndarray):
+            size = max(float(np.abs(parameters[4:]).max()), 1e-300)
+            rounded = [0.0 if abs(value) < 1e-15 * size else float(value) for value in second]
+            return cls(float(m), constant_vector(np.array([hx, hy, hz])), tuple(rounded))  # type: ignore[arg-type]
+        return cls(m, (hx, hy, hz), second)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether nothing is there; symbols count as something."""
+        return all(isinstance(value, float) and value == 0.0 for value in (self.mass, *self.first, *self.second))
+
+    @property
+    def tensor(self) -> SymmetricMatrix:
+        """Inertia tensor about the origin: xx, xy, xz, yy, yz, zz [kg m^2]."""
+        xx, xy, xz, yy, yz, zz = self.second
+        return (yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
+
+    def expressed(self, rotation: Matrix, position: Vector) -> BodyInertia:
+        """Return the same body in another frame.
+
+        Args:
+            rotation: of this frame in the other one.
+            position: of this frame's origin in the other one [m].
+        """
+        turned = apply(rotation, self.first)
+        second = rotate_symmetric(rotation, self.second)
+        m, (hx, hy, hz), (px, py, pz) = self.mass, turned, position
+        shift = (
+            2.0 * (hx * px) + m * px * px,
+            hx * py + hy * px + m * px * py,
+            hx * pz + hz * px + m * px * pz,
+            2.0 * (hy * py) + m * py * py,
+            hy * pz + hz * py + m * py * pz,
+            2.0 * (hz * pz) + m * pz * pz,
+        )
+        return BodyInertia(m, add(turned, scale(m, position)), add_symmetric(second, shift))
+
+    def turned(self, axis: int, c: Scalar, s: Scalar) -> BodyInertia:
+        """Return the same body in a frame relative to which this one is turned about a coordinate axis.
+
+        Args:
+            axis: 0, 1 or 2.
+            c: cosine of the angle.
+            s: sine of the angle.
+        """
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        first = list(self.first)
+        first[i] = c * self.first[i] - s * self.first[j]
+        first[j] = s * self.first[i] + c * self.first[j]
+        ii, jj, ij, ki, kj = (_PLACE[i][i], _PLACE[j][j], _PLACE[i][j], _PLACE[axis][i], _PLACE[axis][j])
+        J = self.second
+        second = list(J)
+        # sin 2a and cos 2a times what the turn mixes, by way of one common factor.
+        mixed = s * (J[ii] - J[jj]) + c * (J[ij] + J[ij])
+        second[ii] = J[ii] - s * mixed
+        second[jj] = J[jj] + s * mixed
+        second[ij] = c * mixed - J[ij]
+        second[ki] = c * J[ki] - s * J[kj]
+        second[kj] = s * J[ki] + c * J[kj]
+        return BodyInertia(self.mass, (first[0], first[1], first[2]), tuple(second))
+
+    def plus(self, other: BodyInertia) -> BodyInertia:
+        """Both bodies together; same frame."""
+        mass = self.mass + other.mass
+        return BodyInertia(mass, add(self.first, other.first), add_symmetric(self.second, other.second))
+
+
+def choose_frames(model: pin.Model, directions: Sequence[np.ndarray]) -> list[pin.SE3]:
+    """Return the placement of each body's new frame in its joint frame.
+
+    Args:
+        model: the robot.
+        directions: axis of each joint in its frame, (3,) each; zero where the frame must stay as it is.
+    """
+    frames: list[pin.SE3] = []
+    for i, direction in enumerate(directions):
+        frame = pin.SE3.Identity()
+        one_axis = model.joints[i + 1].nv == 1
+        if one_axis:
+            frame.rotation = _onto_coordinate_axis(direction)
+            parent = int(model.parents[i + 1]) - 1
+            parent_frame = pin.SE3.Identity() if parent < 0 else frames[parent]
+            placement = parent_frame.actInv(model.jointPlacements[i + 1])
+            frame.translation = direction * _slide(placement.translation, placement.rotation @ direction)
+        frames.append(frame)
+    return frames
+
+
+def _onto_coordinate_axis(direction: np.ndarray) -> np.ndarray:
+    """Rotation whose column along the largest component of a direction is that direction, (3, 3)."""
+    axis = int(np.argmax(np.abs(direction)))
+    target = np.zeros(3)
+    target[axis] = np.sign(direction[axis])
+    if np.abs(direction - target).max() < 1e-12:
+        return np.eye(3)
+    return np.asarray(pin.Quaternion.FromTwoVectors(target, direction).matrix())
+
+
+def _slide(origin: np.ndarray, axis: np.ndarray) -> float:
+    """Distance along an axis to the point with most zero coordinates, the nearest of such points [m].
+
+    Args:
+        origin: a point of the axis, (3,).
+        axis: its unit direction, (3,).
+    """
+    candidates = [0.0] + [-origin[k] / axis[k] for k in range(3) if abs(axis[k]) > 1e-6]
+    return min(candidates, key=lambda d: (np.count_nonzero(np.abs(origin + d * axis) > 1e-12), abs(d)))
 
 
 class JointKind(enum.Enum):

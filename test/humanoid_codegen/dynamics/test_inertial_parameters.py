@@ -3,10 +3,9 @@ import numpy as np
 import pytest
 from fixtures.random_urdf import random_urdf
 
-from humanoid_codegen.algorithms.forward_kinematics import body_placements, centre_of_mass
-from humanoid_codegen.base_parameters import group_inertias
-from humanoid_codegen.base_set import find_base_set
-from humanoid_codegen.mechanism import JointKind, Mechanism
+from humanoid_codegen.dynamics.forward_kinematics import body_placements, centre_of_mass
+from humanoid_codegen.dynamics.inertial_parameters import find_base_set, group_inertias
+from humanoid_codegen.dynamics.mechanism import JointKind, Mechanism
 from humanoid_model import load_robot
 
 

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Recursive Newton-Euler algorithm in body frames.
+"""Recursive Newton-Euler algorithm in body frames; kinetic and potential energy of every link.
 
-J.Y.S. Luh, M.W. Walker, R.P.C. Paul, On-line computational scheme for mechanical manipulators, 1980, on a tree, with
-the accelerations of a body gathered in :math:`U = [\dot\omega]_\times + [\omega]_\times^2` as W. Khalil and J.-F.
-Kleinfinger (1987) do, and the inertia as second moments, so that the moment is the antisymmetric part of :math:`U J`
-(C.A. Balafoutis, R.V. Patel 1991). Thesis 004 (2.21)-(2.37) are the same equations in world axes, see
-:mod:`humanoid_studies.baselines.newton_euler_world`.
+The energies are those of thesis 004 (2.4)-(2.6), with the height of the centre of mass.
 """
 
 from __future__ import annotations
@@ -14,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from humanoid_codegen.expression.naming import named
-from humanoid_codegen.inertia import BodyInertia
-from humanoid_codegen.joint_transform import JointTransform, joint_transform
-from humanoid_codegen.mechanism import Body, JointKind, Mechanism
-from humanoid_codegen.vector import (
+from humanoid_codegen.dynamics.forward_kinematics import Placement
+from humanoid_codegen.dynamics.joint_transform import JointTransform, joint_transform
+from humanoid_codegen.dynamics.mechanism import Body, BodyInertia, JointKind, Mechanism
+from humanoid_codegen.dynamics.vector import (
     ZERO,
     Matrix,
     Scalar,
@@ -26,11 +21,14 @@ from humanoid_codegen.vector import (
     Vector,
     add,
     apply,
+    apply_symmetric,
     cross,
+    dot,
     negate,
     scale,
     subtract,
 )
+from humanoid_codegen.expression.graph import named
 
 
 def inverse_dynamics(
@@ -185,3 +183,76 @@ def add_child_wrench(
     force = transform.to_parent(child[0])
     moment = add(transform.to_parent(child[1]), cross(transform.position, force))
     return add(parent[0], force), add(parent[1], moment)
+
+
+def body_velocities(
+    mechanism: Mechanism, q: Sequence[Scalar], v: Sequence[Scalar]
+) -> list[tuple[Vector, Vector]]:
+    """Linear velocity of each body's origin and angular velocity, in the body's axes.
+
+    Args:
+        mechanism: the robot.
+        q: coordinates [rad, m], nq of them.
+        v: velocities [rad/s, m/s], nv of them.
+    """
+    velocities: list[tuple[Vector, Vector]] = []
+    for body in mechanism.bodies:
+        transform = joint_transform(body, q)
+        turning, sliding = joint_motion(body, v)
+        if body.parent < 0:
+            velocities.append((sliding, turning))
+            continue
+        linear, angular = velocities[body.parent]
+        carried = transform.to_child(add(linear, cross(angular, transform.position)))
+        linear, angular = add(carried, sliding), add(transform.to_child(angular), turning)
+        velocities.append((named(f"velocity_{body.name}", linear), named(f"omega_{body.name}", angular)))
+    return velocities
+
+
+def kinetic_energies(mechanism: Mechanism, velocities: Sequence[tuple[Vector, Vector]]) -> list[Scalar]:
+    """Kinetic energy of each link [J]; rotors (armature) are not among the links.
+
+    Args:
+        mechanism: the robot.
+        velocities: see :func:`body_velocities`.
+    """
+    energies: list[Scalar] = []
+    for link in mechanism.links:
+        if link.inertia is None or link.body < 0:
+            energies.append(0.0)
+            continue
+        linear, angular = velocities[link.body]
+        inertia = link.inertia.expressed(link.rotation, link.position)
+        momentum = add(scale(inertia.mass, linear), scale(2.0, cross(angular, inertia.first)))
+        spin = apply_symmetric(inertia.tensor, angular)
+        energies.append(0.5 * (dot(linear, momentum) + dot(angular, spin)))
+    return energies
+
+
+def rotor_energy(mechanism: Mechanism, v: Sequence[Scalar]) -> Scalar:
+    """Kinetic energy of the rotors [J]: half armature times joint velocity squared, summed."""
+    energy: Scalar = 0.0
+    for body in mechanism.bodies:
+        for k, armature in enumerate(body.armature):
+            own = body.factor * v[body.first_v + k]
+            energy = energy + 0.5 * armature * (own * own)
+    return energy
+
+
+def potential_energies(mechanism: Mechanism, bodies: Sequence[Placement]) -> list[Scalar]:
+    """Potential energy of each link, zero at the world's origin and for links fixed to the world [J].
+
+    Args:
+        mechanism: the robot.
+        bodies: world placements of its bodies.
+    """
+    energies: list[Scalar] = []
+    for link in mechanism.links:
+        if link.inertia is None or link.body < 0:
+            energies.append(0.0)
+            continue
+        placement = bodies[link.body]
+        inertia = link.inertia.expressed(link.rotation, link.position)
+        moment = add(scale(inertia.mass, placement.position), apply(placement.rotation, inertia.first))
+        energies.append(-dot(mechanism.gravity, moment))
+    return energies

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a joint turns and shifts its body in the parent's frame, with as few products as the joint allows."""
+"""How a joint turns and shifts its body in the parent's frame, with as few products as the joint allows.
+
+And how its coordinates change with the velocity coordinates: derivatives in the tangent space, as Pinocchio takes
+them.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_codegen.elementary import cos, sin
-from humanoid_codegen.expression.naming import named
-from humanoid_codegen.mechanism import Body, JointKind
-from humanoid_codegen.vector import (
+from humanoid_codegen.dynamics.mechanism import Body, JointKind, Mechanism
+from humanoid_codegen.dynamics.vector import (
     IDENTITY,
     Matrix,
     Scalar,
@@ -21,9 +23,12 @@ from humanoid_codegen.vector import (
     apply,
     apply_transpose,
     constant_matrix,
+    cos,
     multiply,
+    sin,
     turn,
 )
+from humanoid_codegen.expression.graph import named
 
 
 @dataclass(frozen=True)
@@ -167,3 +172,41 @@ def quaternion_matrix(quaternion: Sequence[Scalar]) -> Matrix:
         (xy + wz, 1.0 - (xx + zz), yz - wx),
         (xz - wy, yz + wx, 1.0 - (xx + yy)),
     )
+
+
+def coordinate_rates(mechanism: Mechanism, q: Sequence[Scalar]) -> list[dict[int, Scalar]]:
+    """Return the derivative of each coordinate with respect to the velocity coordinates that change it.
+
+    Args:
+        mechanism: the robot.
+        q: coordinates [rad, m; unit quaternions x y z w; planar joints x y cos sin], nq of them.
+
+    Returns:
+        By coordinate, the derivatives by velocity coordinate; those that are zero are left out.
+    """
+    rates: list[dict[int, Scalar]] = [{} for _ in range(mechanism.nq)]
+    for body in mechanism.bodies:
+        k, j = body.first_q, body.first_v
+        if body.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC):
+            rates[k] = {j: 1.0}
+        elif body.kind is JointKind.PLANAR:
+            c, s = q[k + 2], q[k + 3]
+            rates[k : k + 4] = [{j: c, j + 1: -s}, {j: s, j + 1: c}, {j + 2: -s}, {j + 2: c}]
+        elif body.kind is JointKind.SPHERICAL:
+            rates[k : k + 4] = _quaternion_rates(q[k : k + 4], j)
+        else:
+            rotation = quaternion_matrix(q[k + 3 : k + 7])
+            rates[k : k + 3] = [{j + column: row[column] for column in range(3)} for row in rotation]
+            rates[k + 3 : k + 7] = _quaternion_rates(q[k + 3 : k + 7], j + 3)
+    return rates
+
+
+def _quaternion_rates(quaternion: Sequence[Scalar], j: int) -> list[dict[int, Scalar]]:
+    """Half the quaternion times the angular velocity in the body's axes."""
+    x, y, z, w = (0.5 * value for value in quaternion)
+    return [
+        {j: w, j + 1: -z, j + 2: y},
+        {j: z, j + 1: w, j + 2: -x},
+        {j: -y, j + 1: x, j + 2: w},
+        {j: -x, j + 1: -y, j + 2: -z},
+    ]

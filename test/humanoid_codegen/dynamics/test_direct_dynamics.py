@@ -5,11 +5,9 @@ import pytest
 from fixtures.pinocchio_dynamics import random_state
 from fixtures.random_urdf import random_urdf
 
-from humanoid_codegen.algorithms import articulated_body
-from humanoid_codegen.algorithms.composite_rigid_body import mass_matrix
-from humanoid_codegen.algorithms.symmetric_solve import factorize, inverse, solve
-from humanoid_codegen.base_parameters import group_inertias
-from humanoid_codegen.mechanism import Mechanism
+from humanoid_codegen.dynamics.direct_dynamics import direct_dynamics, factorize, inverse, mass_matrix, solve
+from humanoid_codegen.dynamics.inertial_parameters import group_inertias
+from humanoid_codegen.dynamics.mechanism import Mechanism
 from humanoid_model import InputError, load_robot
 
 ROBOTS = ("robot_2r_b", "tree4", "syn3p33r", "hrp2", "bip", "bip_planar", "avatar")
@@ -33,7 +31,7 @@ def test_three_ways_to_the_accelerations_agree(name):
         factor = factorize(ours.tolist())
         tolerance = 1e-10 * np.abs(expected).max()
         np.testing.assert_allclose(np.array(solve(factor, state.tau), dtype=float), expected, atol=tolerance)
-        a = np.array(articulated_body.direct_dynamics(variant, state.q, state.tau), dtype=float)
+        a = np.array(direct_dynamics(variant, state.q, state.tau), dtype=float)
         np.testing.assert_allclose(a, expected, atol=tolerance)
         np.testing.assert_allclose(np.array(inverse(factor), dtype=float) @ M, np.eye(len(M)), atol=1e-9)
 
@@ -48,7 +46,7 @@ def test_random_robots_with_joints_of_many_degrees(seed):
         state = random_state(Mechanism.from_robot(robot), robot.model, rng)
         M = inertia_matrix(robot, state.q)
     expected = np.linalg.solve(M, state.tau)
-    a = np.array(articulated_body.direct_dynamics(Mechanism.from_robot(robot), state.q, state.tau), dtype=float)
+    a = np.array(direct_dynamics(Mechanism.from_robot(robot), state.q, state.tau), dtype=float)
     np.testing.assert_allclose(a, expected, atol=1e-9 * np.abs(expected).max())
 
 
@@ -69,4 +67,4 @@ def test_articulated_body_refuses_joints_that_follow():
     )
     mechanism = Mechanism.from_robot(load_robot(urdf))
     with pytest.raises(InputError, match="can't have joint 'k' follow another one"):
-        articulated_body.direct_dynamics(mechanism, [0.0], [1.0])
+        direct_dynamics(mechanism, [0.0], [1.0])

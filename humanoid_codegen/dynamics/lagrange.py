@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from humanoid_codegen.expression.differentiate import derivative
-from humanoid_codegen.expression.graph import Expression
-from humanoid_codegen.joint_transform import joint_transform
-from humanoid_codegen.mechanism import Body, JointKind, Mechanism
-from humanoid_codegen.vector import (
+from humanoid_codegen.dynamics.joint_transform import joint_transform
+from humanoid_codegen.dynamics.mechanism import Body, JointKind, Mechanism
+from humanoid_codegen.dynamics.vector import (
     IDENTITY,
     ZERO,
     Matrix,
@@ -31,6 +29,8 @@ from humanoid_codegen.vector import (
     multiply,
     scale,
 )
+from humanoid_codegen.expression.differentiate import derivative
+from humanoid_codegen.expression.graph import Expression
 from humanoid_model import RobotError
 
 

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""One text of each algorithm of rigid-body dynamics, for numbers and expressions alike."""
