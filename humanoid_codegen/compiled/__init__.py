@@ -13,8 +13,7 @@ Example::
 From numba's code: :func:`call_compiled`.
 """
 
-from humanoid_codegen.compiled.compiled_function import CompiledFunction
+from humanoid_codegen.compiled.compiled_function import CompiledFunction, call_compiled
 from humanoid_codegen.compiled.compiled_model import CompiledModel, compile_functions
-from humanoid_codegen.compiled.numba_call import call_compiled
 
 __all__ = ["CompiledFunction", "CompiledModel", "call_compiled", "compile_functions"]

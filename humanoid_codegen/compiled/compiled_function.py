@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function that takes and fills numpy arrays."""
+"""A function that takes and fills numpy arrays, and its call from numba's code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
 
 from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_model import InputError
@@ -201,3 +205,36 @@ class CompiledFunction:
 
 def _signature(array: Argument | Result) -> str:
     return f"{array.name}{list(array.shape)}"
+
+
+@intrinsic
+def call_compiled(typingctx: Any, address: Any, arrays: Any) -> Any:
+    """Call a compiled function on one state.
+
+    Only type and order of the arrays are checked, when numba compiles the caller; sizes are the caller's care, and
+    that arrays don't overlap.
+
+    Args:
+        typingctx: numba's own, left out by the caller.
+        address: of the function, :attr:`humanoid_codegen.compiled.CompiledFunction.address`.
+        arrays: tuple of the arguments, then the results, float64 in C order.
+    """
+    if not isinstance(address, types.Integer):
+        raise TypingError(f"call_compiled takes a function's address, not {address}")
+    members = getattr(arrays, "types", None)
+    if members is None:
+        raise TypingError(f"call_compiled takes a tuple of arrays, not {arrays}")
+    for array in members:
+        if not isinstance(array, types.Array) or array.dtype != types.float64 or array.layout != "C":
+            raise TypingError(f"call_compiled takes float64 arrays in C order, not {array}")
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        pointers = []
+        for k, array in enumerate(signature.args[1].types):
+            value = builder.extract_value(values[1], k)
+            pointers.append(context.make_array(array)(context, builder, value).data)
+        function = ir.FunctionType(ir.VoidType(), [pointer.type for pointer in pointers])
+        builder.call(builder.inttoptr(values[0], function.as_pointer()), pointers)
+        return context.get_dummy_value()
+
+    return types.void(address, arrays), generate

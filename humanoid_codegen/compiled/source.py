@@ -4,15 +4,174 @@
 Written for speed alone; the text for people and for other programs is :mod:`humanoid_codegen.languages`'. Angles are
 gathered first, so that their sines and cosines are computed together; results are stored as soon as they are known.
 States side by side are turned over in loops: one store for each entry and state would take the compiler minutes.
+
+Long lists of statements are cut into C functions of bounded length, since a compiler's time grows with the square of
+it: a minute for the derivatives of a humanoid's dynamics in one piece. What one part computes and another needs goes
+through an array, where most of it would be spilt anyway.
 """
 
 from __future__ import annotations
 
-from humanoid_codegen.compiled.parts import cut
-from humanoid_codegen.compiled.python_entry import PYTHON_ENTRY
-from humanoid_codegen.compiled.sine_cosine import SINE_COSINE
+import re
+from collections.abc import Sequence
+
+from humanoid_codegen.compiled.shared_object import PYTHON_ENTRY
 from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.expression.graph import Expression, Operation, reachable
+
+SINE_COSINE = r"""
+#if defined(__GNUC__) || defined(__clang__)
+#if defined(__AVX512F__)
+#define LANES 8
+#elif defined(__AVX__)
+#define LANES 4
+#else
+#define LANES 2
+#endif
+typedef double lanes __attribute__((vector_size(8 * LANES)));
+typedef long long integers __attribute__((vector_size(8 * LANES)));
+#define LANE(x, k) (x)[k]
+#define SPLAT(x) ((lanes){0} + (x))
+#define PART static __attribute__((noinline))
+
+static void sine_cosine(lanes x, lanes *sine, lanes *cosine)
+{
+    const double shift = 6755399441055744.0; /* 1.5 * 2^52: what is added to it is rounded to an integer */
+    const lanes shifted = x * 6.36619772367581382433e-01 + shift;
+    const lanes n = shifted - shift;
+    const integers quadrant = (integers)shifted;
+    const lanes coarse = x - n * 1.57079632673412561417e+00;
+    const lanes fine = coarse - n * 6.07710050630396597660e-11;
+    const lanes rest = (coarse - fine) - n * 6.07710050630396597660e-11;
+    const lanes r = fine + (rest - n * 2.02226624879595063154e-21);
+    const lanes z = r * r;
+    const lanes s = r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03
+        + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06
+        + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
+    const lanes half = 0.5 * z;
+    const lanes head = 1.0 - half;
+    const lanes c = head + (((1.0 - head) - half) + z * z * (4.16666666666666019037e-02
+        + z * (-1.38888888888741095749e-03 + z * (2.48015872894767294178e-05
+        + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09
+        + z * -1.13596475577881948265e-11))))));
+    const integers swap = -(quadrant & 1);
+    const integers within = (integers)((x <= 1e5) & (x >= -1e5)); /* false for NaN */
+    int k, outside = 0;
+    *sine = (lanes)((((integers)s & ~swap) | ((integers)c & swap)) ^ ((quadrant & 2) << 62));
+    *cosine = (lanes)((((integers)c & ~swap) | ((integers)s & swap)) ^ (((quadrant + 1) & 2) << 62));
+    for (k = 0; k < LANES; k++)
+        outside |= within[k] == 0;
+    if (outside)
+        for (k = 0; k < LANES; k++) {
+            (*sine)[k] = sin(x[k]);
+            (*cosine)[k] = cos(x[k]);
+        }
+}
+#else
+#define LANES 1
+typedef double lanes;
+#define LANE(x, k) (x)
+#define SPLAT(x) (x)
+#define PART static
+
+static void sine_cosine(lanes x, lanes *sine, lanes *cosine)
+{
+    *sine = sin(x);
+    *cosine = cos(x);
+}
+#endif
+
+/* Row-major states to numbers side by side. */
+static void gather(lanes *to, const double *from, ptrdiff_t size)
+{
+    ptrdiff_t i;
+    int k;
+    for (i = 0; i < size; i++)
+        for (k = 0; k < LANES; k++)
+            LANE(to[i], k) = from[k * size + i];
+}
+
+/* And back: number i goes to the given place of each state. */
+static void scatter(double *to, ptrdiff_t size, const lanes *from, const int *places, ptrdiff_t count)
+{
+    ptrdiff_t i;
+    int k;
+    for (k = 0; k < LANES; k++)
+        for (i = 0; i < count; i++)
+            to[k * size + places[i]] = LANE(from[i], k);
+}
+
+static lanes square_roots(lanes x)
+{
+    int k;
+    for (k = 0; k < LANES; k++)
+        LANE(x, k) = sqrt(LANE(x, k));
+    return x;
+}
+"""
+
+
+#: Statements that are left in one piece: cutting costs a few per cent of the speed.
+_WHOLE = 1500
+#: Statements of a part.
+_LENGTH = 400
+_STATEMENT = re.compile(r"(?:const (?:double|lanes) (t\d+) = |g?r\d+\[|x\d+\[)")
+_VALUE = re.compile(r"\bt\d+\b")
+
+
+def cut(lines: Sequence[str], name: str, kind: str, arrays: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Cuts a body if it is long.
+
+    Args:
+        lines: statements, each value assigned once, and lines that declare or call.
+        name: prefix of the parts' names.
+        kind: ``double`` or ``lanes``.
+        arrays: names of the arrays that statements read or write, all of that kind.
+
+    Returns:
+        Lines of the parts, and lines of the body that calls them.
+    """
+    matches = [_STATEMENT.match(line) for line in lines]
+    if sum(match is not None for match in matches) <= _WHOLE:
+        return [], list(lines)
+    groups: list[list[int]] = []
+    for k, match in enumerate(matches):
+        if match is None:
+            continue
+        if not groups or len(groups[-1]) == _LENGTH or groups[-1][-1] != k - 1:
+            groups.append([])
+        groups[-1].append(k)
+    home = {match[1]: part for part, group in enumerate(groups) for k in group if (match := matches[k]) and match[1]}
+    used = [dict.fromkeys(value for k in group for value in _VALUE.findall(lines[k])) for group in groups]
+    slots: dict[str, int] = {}
+    for part, values in enumerate(used):
+        for value in values:
+            if home[value] != part:
+                slots.setdefault(value, len(slots))
+    parts: list[str] = []
+    calls: dict[int, str] = {}
+    for part, group in enumerate(groups):
+        text = "\n".join(lines[k] for k in group)
+        known = [array for array in arrays if re.search(rf"\b{array}\[", text)]
+        parameters = [f"{'' if array.lstrip('g')[0] in 'rx' else 'const '}{kind} *restrict {array}" for array in known]
+        parts.append(f"PART void {name}_{part}({', '.join([*parameters, f'{kind} *restrict w'])})")
+        parts.append("{")
+        parts += [f"const {kind} {value} = w[{slots[value]}];" for value in used[part] if home[value] != part]
+        for k in group:
+            parts.append(lines[k])
+            match = matches[k]
+            if match is not None and match[1] in slots:
+                parts.append(f"w[{slots[match[1]]}] = {match[1]};")
+        parts.append("}")
+        calls[group[0]] = f"{name}_{part}({', '.join([*known, 'w'])});"
+    body = [f"{kind} w[{len(slots) + 1}];"]
+    for k, line in enumerate(lines):
+        if matches[k] is None:
+            body.append(line)
+        elif k in calls:
+            body.append(calls[k])
+    return parts, body
+
 
 #: Nodes of a function beyond which many states are computed one by one: compiling it once takes long enough.
 MAX_BATCHED_NODES = 40_000

@@ -1,15 +1,101 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C99: a source file and its header, without allocation, without state, with nothing but math.h."""
+"""C99: a source file and its header, without allocation, without state, with nothing but math.h.
+
+Long functions are cut into several, since a compiler's time grows with the square of a function's length.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from humanoid_codegen.expression.function import Module
-from humanoid_codegen.languages.c_parts import WHOLE, Step, cut, identifiers
-from humanoid_codegen.languages.heading import function_heading, joint_names, module_heading, plain
-from humanoid_codegen.languages.identifiers import check_module_name, words
+from humanoid_codegen.languages.language import (
+    check_module_name,
+    function_heading,
+    joint_names,
+    module_heading,
+    plain,
+    words,
+)
 from humanoid_codegen.languages.statements import Body, Spelling, wrap_expression, write_body, zero_entries
+
+#: Statements of a function that stays whole, and of a part.
+WHOLE = 1500
+MAX_STATEMENTS = 300
+_IDENTIFIER = re.compile(r"\b[^\W\d]\w*\b")
+
+
+@dataclass(frozen=True)
+class Step:
+    """Lines that belong together.
+
+    Attributes:
+        defines: identifier that they give a value to, empty if none.
+        lines: of C.
+    """
+
+    defines: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the functions that a long one is cut into.
+
+    Attributes:
+        lines: inside its braces.
+        arrays: of the whole function's, those it uses.
+    """
+
+    lines: tuple[str, ...]
+    arrays: tuple[str, ...]
+
+
+def identifiers(text: str) -> list[str]:
+    """Return words of C in a text, in order; those of comments too."""
+    return _IDENTIFIER.findall(text)
+
+
+def cut(
+    steps: Sequence[Step], loads: dict[str, str], arrays: Sequence[str], workspace: str
+) -> tuple[list[Part], int]:
+    """Cuts steps into parts that hand values on through an array.
+
+    Args:
+        steps: in order; each value is given once.
+        loads: by identifier, the line that reads an entry of an argument.
+        arrays: identifiers of arguments and results.
+        workspace: identifier of the array for what one part computes and another uses.
+
+    Returns:
+        The parts, and the length of the workspace.
+    """
+    groups = [steps[k : k + MAX_STATEMENTS] for k in range(0, len(steps), MAX_STATEMENTS)]
+    home = {step.defines: k for k, group in enumerate(groups) for step in group if step.defines}
+    used = [
+        dict.fromkeys(word for step in group for line in step.lines for word in identifiers(line)) for group in groups
+    ]
+    slots: dict[str, int] = {}
+    for k, found in enumerate(used):
+        for word in found:
+            if home.get(word, k) != k:
+                slots.setdefault(word, len(slots))
+    parts = []
+    for k, group in enumerate(groups):
+        lines = [loads[word] for word in used[k] if word in loads]
+        lines += [
+            f"const double {word} = {workspace}[{slots[word]}];" for word in used[k] if home.get(word, k) != k
+        ]
+        for step in group:
+            lines += step.lines
+            if step.defines in slots:
+                lines.append(f"{workspace}[{slots[step.defines]}] = {step.defines};")
+        text = " ".join(lines)
+        parts.append(Part(tuple(lines), tuple(array for array in arrays if re.search(rf"\b{array}\[", text))))
+    return parts, len(slots)
+
 
 #: From this many on, a result's zeros are written by a loop.
 ZEROS_BY_LOOP = 9

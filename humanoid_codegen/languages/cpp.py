@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from humanoid_codegen.expression.function import Argument, Module, Result
 from humanoid_codegen.languages.c import KEYWORDS, MATH, body_lines, comment
-from humanoid_codegen.languages.heading import function_heading, joint_names, module_heading
-from humanoid_codegen.languages.identifiers import check_module_name, words
+from humanoid_codegen.languages.language import check_module_name, function_heading, joint_names, module_heading, words
 from humanoid_codegen.languages.statements import Body, Spelling, write_body
 
 CPP_KEYWORDS = KEYWORDS | words(

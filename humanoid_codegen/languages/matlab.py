@@ -4,8 +4,15 @@
 from __future__ import annotations
 
 from humanoid_codegen.expression.function import Argument, Module, Result
-from humanoid_codegen.languages.heading import function_heading, joint_names, module_heading, plain
-from humanoid_codegen.languages.identifiers import MAX_LENGTH, check_module_name, words
+from humanoid_codegen.languages.language import (
+    MAX_LENGTH,
+    check_module_name,
+    function_heading,
+    joint_names,
+    module_heading,
+    plain,
+    words,
+)
 from humanoid_codegen.languages.statements import Body, Spelling, wrap_expression, write_body
 from humanoid_model.errors import InputError
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from humanoid_codegen.expression.function import Argument, Function, Result
 from humanoid_codegen.expression.graph import Expression, Operation
-from humanoid_codegen.languages.identifiers import Identifiers
+from humanoid_codegen.languages.language import Identifiers
 
 #: Names and numbers in one statement at most; what is longer is cut in two.
 MAX_STATEMENT_SIZE = 12

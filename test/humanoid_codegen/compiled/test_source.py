@@ -2,8 +2,8 @@
 import numpy as np
 import pytest
 
-from humanoid_codegen.compiled import compile_functions, parts, source
-from humanoid_codegen.compiled.compiler import find_compiler
+from humanoid_codegen.compiled import compile_functions, source
+from humanoid_codegen.compiled.shared_object import find_compiler
 from humanoid_codegen.compiled.source import c_source
 from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 from humanoid_codegen.expression.function import Argument, Function, Result
@@ -66,8 +66,8 @@ def test_functions_in_parts_equal_those_in_one_piece(monkeypatch):
     arguments = [rng.normal(size=(19, *argument.shape)) for argument in function.arguments]
     whole_source = c_source(function)
     whole = compile_functions(function).direct_dynamics(*arguments)
-    monkeypatch.setattr(parts, "_WHOLE", 20)
-    monkeypatch.setattr(parts, "_LENGTH", 20)
+    monkeypatch.setattr(source, "_WHOLE", 20)
+    monkeypatch.setattr(source, "_LENGTH", 20)
     assert c_source(function).count("PART void") > 8 > whole_source.count("PART void")
     cut = compile_functions(function).direct_dynamics(*arguments)
     assert np.abs(cut - whole).max() <= 1e-12 * np.abs(whole).max()

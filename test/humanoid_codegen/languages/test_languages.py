@@ -21,8 +21,7 @@ from fixtures.language_functions import (
 
 from humanoid_codegen.expression.function import Function, Module, Result, evaluate
 from humanoid_codegen.languages import LANGUAGES
-from humanoid_codegen.languages.casadi import casadi_function
-from humanoid_codegen.languages.sympy import sympy_function
+from humanoid_codegen.languages.symbolic import casadi_function, sympy_function
 from humanoid_model.errors import InputError
 
 pytestmark = pytest.mark.feature("004-F46")

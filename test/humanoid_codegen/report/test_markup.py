@@ -12,7 +12,7 @@ import pytest
 from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 from humanoid_codegen.expression.function import Module
 from humanoid_codegen.report import DOCUMENTS
-from humanoid_codegen.report.latex_text import latex_text
+from humanoid_codegen.report.latex import latex_text
 from humanoid_codegen.report.markdown import markdown_text
 
 #: Names of a chain's links and joints.

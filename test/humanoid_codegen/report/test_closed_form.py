@@ -4,7 +4,7 @@ import math
 import pytest
 
 from humanoid_codegen.expression.graph import Operation
-from humanoid_codegen.report.trigonometric_polynomial import (
+from humanoid_codegen.report.closed_form import (
     ELEMENTARY,
     Effort,
     NoClosedFormError,

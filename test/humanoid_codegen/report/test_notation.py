@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from humanoid_codegen.report.mathematics import LINE_WIDTH, definition, letter, number, visible_width
+from humanoid_codegen.report.notation import LINE_WIDTH, definition, letter, number, visible_width
 
 
 @pytest.mark.parametrize(

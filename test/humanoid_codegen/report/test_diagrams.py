@@ -4,9 +4,8 @@ import itertools
 import pytest
 
 from humanoid_codegen.dynamics.mechanism import Mechanism
-from humanoid_codegen.report.drawing import Disc, Label, Line, Polygon
-from humanoid_codegen.report.stick_figure import stick_figure
-from humanoid_codegen.report.tree_diagram import tree_diagram
+from humanoid_codegen.report.diagrams import stick_figure, tree_diagram
+from humanoid_codegen.report.document import Disc, Label, Line, Polygon
 from humanoid_model import load_robot
 
 ROBOTS = ("robot_2r_b", "tree4", "hrp2", "syn3p33r", "avatar")

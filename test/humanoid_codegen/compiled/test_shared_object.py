@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from humanoid_codegen.compiled import compile_functions, object_cache
-from humanoid_codegen.compiled.compiler import Compiler, find_compiler
+from humanoid_codegen.compiled import compile_functions, shared_object
+from humanoid_codegen.compiled.shared_object import Compiler, find_compiler
 from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -58,7 +58,7 @@ def test_torn_object_is_compiled_anew(gravity, folder, compilations, damage):
     path.chmod(0o700)
     assert (compile_functions(gravity).gravity(np.array([0.3, 0.2])) == expected).all()
     assert len(compilations) == 2
-    assert object_cache._is_whole(path)
+    assert shared_object._is_whole(path)
 
 
 def test_object_that_others_may_write_to_is_not_taken(gravity, folder, compilations):
@@ -90,9 +90,9 @@ def test_folder_that_cannot_be_trusted_gives_way_to_a_temporary_one(gravity, fol
         folder.chmod(0o777 if kind == "shared" else 0o700)
         if kind == "foreign":
             user = os.getuid()
-            monkeypatch.setattr(object_cache.os, "getuid", lambda: user + 1)
-            monkeypatch.setattr(object_cache, "_is_whole", lambda path: path.exists())
-    object_cache._temporary_folder.cache_clear()
+            monkeypatch.setattr(shared_object.os, "getuid", lambda: user + 1)
+            monkeypatch.setattr(shared_object, "_is_whole", lambda path: path.exists())
+    shared_object._temporary_folder.cache_clear()
     with pytest.warns(RuntimeWarning, match="until this program ends; set XDG_CACHE_HOME"):
         model = compile_functions(gravity)
     assert model.gravity.backend == "c"
@@ -104,7 +104,7 @@ def test_key_tells_sources_and_machines_apart(folder):
     compiler = find_compiler()
     other = Compiler(compiler.command, compiler.target, compiler.identity + "another version")
     sources = ("int a;", "int b;")
-    paths = {object_cache.cached_object(source, which) for source in sources for which in (compiler, other)}
+    paths = {shared_object.cached_object(source, which) for source in sources for which in (compiler, other)}
     assert len(paths) == 4
 
 

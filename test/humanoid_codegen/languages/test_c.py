@@ -7,8 +7,8 @@ import pytest
 from fixtures.language_functions import module_of, random_arguments, random_function, robot_module
 
 from humanoid_codegen.expression.function import evaluate
-from humanoid_codegen.languages import c, c_parts
-from humanoid_codegen.languages.c_parts import Step, cut
+from humanoid_codegen.languages import c
+from humanoid_codegen.languages.c import Step, cut
 
 
 def run(module, folder):
@@ -33,7 +33,7 @@ def run(module, folder):
 @pytest.fixture
 def short_parts(monkeypatch):
     monkeypatch.setattr(c, "WHOLE", 5)
-    monkeypatch.setattr(c_parts, "MAX_STATEMENTS", 4)
+    monkeypatch.setattr(c, "MAX_STATEMENTS", 4)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -54,7 +54,7 @@ def test_only_long_functions_are_cut():
 
 
 def test_values_are_handed_on_once(monkeypatch):
-    monkeypatch.setattr(c_parts, "MAX_STATEMENTS", 2)
+    monkeypatch.setattr(c, "MAX_STATEMENTS", 2)
     steps = [
         Step("t1", ("const double t1 = q_a + 1.0;",)),
         Step("t2", ("const double t2 = t1*t1;", "r[0] = t2;")),

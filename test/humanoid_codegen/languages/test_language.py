@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from humanoid_codegen.languages.identifiers import MAX_LENGTH, Identifiers, legal_identifier
+from humanoid_codegen.languages.language import MAX_LENGTH, Identifiers, legal_identifier
 
 
 @pytest.mark.parametrize(
