@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mechanisms from text files, loops included: their geometry, their motion and what limits it."""
 
-from humanoid_kinematics.devices.delta_arm import DeltaArm
 from humanoid_kinematics.devices.device import (
+    JOY_MAPPINGS,
     Device,
     HybridDevice,
     Increment,
+    JoyMapping,
     NullDevice,
     PanelDevice,
     PoseDevice,
@@ -13,24 +14,19 @@ from humanoid_kinematics.devices.device import (
     Response,
 )
 from humanoid_kinematics.devices.force_rendering import ForceRendering, ForceRules, HapticLoop
-from humanoid_kinematics.devices.joy import JOY_MAPPINGS, JoyMapping
 from humanoid_kinematics.devices.selection import DeviceDesk, DeviceSelection, make_device
-from humanoid_kinematics.devices.syntaxeur import Syntaxeur
-from humanoid_kinematics.graph import MechanismGraph
-from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
-from humanoid_kinematics.live.link_change import LinkChange
+from humanoid_kinematics.devices.syntaxeur import DeltaArm, Syntaxeur
 from humanoid_kinematics.live.live_mechanism import LiveMechanism
-from humanoid_kinematics.live.live_scene import LiveScene
+from humanoid_kinematics.live.live_scene import LinkChange, LiveScene
 from humanoid_kinematics.live.live_state import LiveState
-from humanoid_kinematics.live.newest_commands import LiveLimits
-from humanoid_kinematics.live.velocity_commands import JointVelocity, ToolVelocity
-from humanoid_kinematics.load import Scene, build_scene, load_mechanism, load_scene, read_scene
-from humanoid_kinematics.mad.error import MadError
-from humanoid_kinematics.mechanism import Coupling, Mechanism, Tool
+from humanoid_kinematics.live.newest_commands import JointVelocity, LiveLimits, ToolVelocity
+from humanoid_kinematics.mad.load import Scene, build_scene, load_mechanism, load_scene, read_scene
+from humanoid_kinematics.mad.syntax import MadError
 from humanoid_kinematics.relay import Relay, drive_trajectory
 from humanoid_kinematics.report import report
 from humanoid_kinematics.screw_drive import Screw, ScrewDrive, bip_drives
 from humanoid_kinematics.solver.commands import CentreOfMassGoal, JointGoal, ToolGoal, ToolMotion
+from humanoid_kinematics.solver.mechanism import Coupling, KleinfingerKhalil, Mechanism, MechanismGraph, Tool
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
 from humanoid_kinematics.solver.thesis_solver import ThesisSolver
 

@@ -13,7 +13,7 @@ import pinocchio as pin
 
 from humanoid_kinematics.analysis.dexterity import dexterity
 from humanoid_kinematics.analysis.workspace import Section, section
-from humanoid_kinematics.load import load_scene
+from humanoid_kinematics.mad.load import load_scene
 from humanoid_kinematics.report import report
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver
 from humanoid_model import HumanoidError

@@ -12,9 +12,9 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_kinematics.analysis.dexterity import following
-from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.assembly_modes import mode_margin
 from humanoid_kinematics.solver.commands import ToolGoal
+from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
 from humanoid_model import InputError
 from humanoid_model.arrays import Array

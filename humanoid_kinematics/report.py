@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from humanoid_kinematics.analysis.dexterity import dexterity, following, singularity
-from humanoid_kinematics.analysis.mobility import Mobility, mobility
+from humanoid_kinematics.analysis.dexterity import Mobility, dexterity, following, mobility, singularity
 from humanoid_kinematics.solver.assembly_modes import assembly_modes
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver
 from humanoid_model import InputError

@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from humanoid_kinematics.analysis.mobility import free_motions
+from humanoid_kinematics.analysis.dexterity import free_motions
 from humanoid_kinematics.analysis.obstacles import Obstacles
 from humanoid_kinematics.devices.selection import DeviceSelection
 from humanoid_kinematics.devices.syntaxeur import Syntaxeur

@@ -20,8 +20,8 @@ from humanoid_kinematics.devices.device import (
     axis_names,
 )
 from humanoid_kinematics.mad.syntax import MadSensor
-from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.commands import ToolMotion
+from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_model.errors import InputError
 
 FRAMES = ("world", "view", "tool")

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from humanoid_kinematics.analysis.dexterity import dexterity
 from humanoid_kinematics.live.live_state import LiveState, rank_of
 from humanoid_kinematics.live.newest_commands import LiveCommand, LiveLimits, NewestCommands, coordinate
-from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.assembly_modes import mode_margin
 from humanoid_kinematics.solver.commands import POSITION, JointGoal, ToolGoal, ToolMotion
+from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_kinematics.solver.mechanism_solver import Closing, MechanismSolver, SolverOptions
 from humanoid_kinematics.solver.thesis_solver import ThesisSolver
 from humanoid_model import InputError

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The newest commands that a mechanism follows, and what they ask of one step."""
+"""The newest commands that a mechanism follows, and what they ask of one step.
+
+Velocities of tools and joints last only as long as they come.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,44 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import ArrayLike
 
-from humanoid_kinematics.live.velocity_commands import JointVelocity, ToolVelocity
-from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.commands import ORIENTATION, JointGoal, ToolGoal, ToolMotion
+from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver
 from humanoid_model import InputError
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_finite, check_known, check_numbers
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.loop_closure import ROWS
+
+
+@dataclass(frozen=True, eq=False)
+class ToolVelocity:
+    """Move a tool, or any link, at a velocity.
+
+    Attributes:
+        tool: name of a tool or link.
+        linear: velocity of its origin [m/s].
+        angular: angular velocity [rad/s].
+        frame: whose axes these are in: ``world``, ``view`` (the camera's), ``tool``, or a tool or link by name.
+        rows: as of a :class:`~humanoid_kinematics.solver.commands.ToolMotion`.
+    """
+
+    tool: str
+    linear: ArrayLike = (0.0, 0.0, 0.0)
+    angular: ArrayLike = (0.0, 0.0, 0.0)
+    frame: str = "world"
+    rows: tuple[str, ...] = ROWS
+
+
+@dataclass(frozen=True)
+class JointVelocity:
+    """Move a joint of one coordinate at a velocity [rad/s or m/s]."""
+
+    joint: str
+    velocity: float
+
 
 LiveCommand = ToolGoal | ToolVelocity | ToolMotion | JointGoal | JointVelocity
 

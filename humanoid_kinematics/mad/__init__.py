@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """MAD, the manipulator description language: reader, static checks, builder and writer (specification §2)."""
 
-from humanoid_kinematics.mad.describe import describe_mechanism
 from humanoid_kinematics.mad.grammar import Extension
 from humanoid_kinematics.mad.read import parse_mad, read_mad
 from humanoid_kinematics.mad.syntax import (
@@ -15,7 +14,7 @@ from humanoid_kinematics.mad.syntax import (
     MadStatement,
     MadTracking,
 )
-from humanoid_kinematics.mad.write import write_mad
+from humanoid_kinematics.mad.write import describe_mechanism, write_mad
 
 __all__ = [
     "Extension",

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what a MAD file says to mechanisms, in metres and radians."""
+"""From what a MAD file says to mechanisms, in metres and radians.
+
+Links described by their joints alone get hubs on the joints and bars between them; drives that share a load over loops
+get servo gains.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +15,108 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+from scipy.linalg import null_space
 
-from humanoid_kinematics.bars import bar_inertial, bars
-from humanoid_kinematics.kleinfinger_khalil import KleinfingerKhalil
-from humanoid_kinematics.mad.drive_gains import with_loop_gains
 from humanoid_kinematics.mad.syntax import MadBase, MadFrame, MadLink, MadRobot, MadScene, MadStatement, Place
-from humanoid_kinematics.mechanism import Mechanism, Tool
-from humanoid_model import RobotError, RobotWarning
-from humanoid_model.description import DEFAULT_COLOUR, Geometry, Joint, JointLimit, Link, Mesh, RobotDescription
-from humanoid_model.loop_closure import KINDS, LoopClosure
+from humanoid_kinematics.solver.mechanism import KleinfingerKhalil, Mechanism, Tool
+from humanoid_model import Robot, RobotError, RobotWarning
+from humanoid_model.actuator import DEFAULT_FREQUENCY
+from humanoid_model.arrays import Array
+from humanoid_model.description import (
+    DEFAULT_COLOUR,
+    Cylinder,
+    Geometry,
+    Inertial,
+    Joint,
+    JointLimit,
+    Link,
+    Mesh,
+    RobotDescription,
+)
+from humanoid_model.loop_closure import KINDS, ROWS, LoopClosure
 from humanoid_model.reading_folders import may_read
 from humanoid_model.robot import build_robot
 from humanoid_model.robot_file import RobotFile
+from humanoid_model.uniform_body import uniform_inertia
 from humanoid_model.urdf_text import urdf_text
+
+#: Density of the bars [kg/m^3]: aluminium.
+DENSITY = 2700.0
+
+
+def bars(ends: Sequence[np.ndarray], radius: float) -> tuple[Geometry, ...]:
+    """Return a hub along z at the origin and a bar from there to each end.
+
+    Args:
+        ends: (3,) points in the link's frame [m].
+        radius: of the bars [m]; the hub is twice as thick and four times as long.
+    """
+    colour = np.array(DEFAULT_COLOUR)
+    shapes = [Geometry("hub", Cylinder(2 * radius, 4 * radius), pin.SE3.Identity(), colour)]
+    for index, end in enumerate(ends):
+        length = float(np.linalg.norm(end))
+        if length > 4 * radius:  # else it is inside the hub
+            turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), np.asarray(end) / length)
+            shapes.append(Geometry(f"bar_{index}", Cylinder(radius, length), pin.SE3(turn.matrix(), end / 2), colour))
+    return tuple(shapes)
+
+
+def bar_inertial(shapes: Sequence[Geometry]) -> Inertial:
+    """Return the mass properties of aluminium hubs and bars; overlaps count twice."""
+    volume = sum(
+        np.pi * shape.shape.radius**2 * shape.shape.length for shape in shapes if isinstance(shape.shape, Cylinder)
+    )
+    body = uniform_inertia(shapes, DENSITY * volume)
+    assert body is not None  # cylinders have a volume
+    return Inertial(body.mass, pin.SE3(np.eye(3), body.lever), body.inertia)
+
+
+#: Motions of drives weaker than this share of the strongest don't count: near a singularity inertias have no bound.
+_WEAKEST = 0.01
+
+
+def with_loop_gains(robot: Robot, q: Array) -> Robot:
+    """Return a robot whose drives carry at least what they move over its loops.
+
+    A tree's rule gives a drive what hangs from its joint. With loops, a platform hangs from one leg and is moved by
+    the drives of all. The inertia that a drive moves while the others stand still is the diagonal of Z^T M Z, with Z
+    the motions that keep the loops closed, by the drives' speeds. Gains are those of the tree's rule otherwise: a
+    critically damped oscillator of 8 Hz. None is lowered.
+
+    Args:
+        robot: fixed, its drives with default gains.
+        q: (nq,) posture with closed loops; where they are open by a little, so are the motions.
+    """
+    drives = [name for name in robot.actuators if robot.model.joints[robot.parts.joint_ids[name]].nv == 1]
+    if not robot.loops or not drives:
+        return robot
+    model, data = robot.model, robot.model.createData()
+    pin.computeJointJacobians(model, data, q)
+    rows = []
+    for loop in robot.loops:
+        jacobians, places = [], []
+        for link, placement in ((loop.link_a, loop.placement_a), (loop.link_b, loop.placement_b)):
+            part = robot.parts.links[link]
+            jacobians.append(pin.getJointJacobian(model, data, part.joint_id, pin.ReferenceFrame.WORLD))
+            places.append(data.oMi[part.joint_id] * part.placement_joint_link * placement)
+        relative = places[0].toActionMatrixInverse() @ (jacobians[0] - jacobians[1])
+        rows.append(relative[[ROWS.index(row) for row in loop.rows]])
+    motions = null_space(np.vstack(rows), rcond=1e-6)
+    by_drives = motions @ np.linalg.pinv(motions[[robot.index_v(name) for name in drives]], rcond=_WEAKEST)
+    pin.crba(model, data, q, pin.Convention.WORLD)
+    M = np.triu(data.M) + np.triu(data.M, 1).T
+    moved = np.einsum("ik,ij,jk->k", by_drives, M, by_drives)
+    omega = 2.0 * math.pi * DEFAULT_FREQUENCY
+    raised = {
+        name: dataclasses.replace(
+            own, stiffness=max(own.stiffness, float(inertia) * omega**2),
+            damping=max(own.damping, 2.0 * float(inertia) * omega)
+        )
+        for name, inertia in zip(drives, moved, strict=True)
+        for own in [robot.actuators[name]]
+    }
+    return dataclasses.replace(robot, actuators={**robot.actuators, **raised})
+
 
 #: Metres in a unit of length where neither file nor caller says: the thesis' listings are in millimetres.
 LENGTH_UNIT = 0.001

@@ -13,12 +13,11 @@ from typing import Any
 from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
 
-from humanoid_kinematics.mad.error import MadError
-from humanoid_kinematics.mad.grammar import WORDS, Extension, parser
-from humanoid_kinematics.mad.structure import Structure, blanked
+from humanoid_kinematics.mad.grammar import WORDS, Extension, Structure, blanked, parser
 from humanoid_kinematics.mad.syntax import (
     MadBase,
     MadClosure,
+    MadError,
     MadFrame,
     MadLink,
     MadRobot,

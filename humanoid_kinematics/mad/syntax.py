@@ -1,12 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a MAD file says, in the file's own units: degrees and units of length (specification §2)."""
+"""What a MAD file says, in the file's own units: degrees and units of length (specification §2); and its errors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from humanoid_model import InputError
+from humanoid_model import InputError, RobotError
+
+_LONGEST = 4000
+"""Characters of a message that has several lines, about; the problems beyond are counted."""
+
+
+class MadError(RobotError):
+    """A MAD file can't be used; the message has one line for each problem, with line, column and code (§2.6).
+
+    Attributes:
+        problems: all that was found, in the order of the file; the error's own fields are those of the first.
+    """
+
+    def __init__(self, problems: Sequence[RobotError]) -> None:
+        self.problems = tuple(problems)
+        first = self.problems[0]
+        super().__init__(
+            first.problem, source=first.source, line=first.line, column=first.column, element=first.element,
+            remedy=first.remedy,
+        )  # fmt: skip
+
+    def _message(self) -> str:
+        lines: list[str] = []
+        for line in map(str, self.problems):
+            if lines and sum(map(len, lines)) + len(line) > _LONGEST:
+                lines.append(f"{len(self.problems) - len(lines)} more")
+                break
+            lines.append(line)
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return MadError, (self.problems,)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.bounded_step import group_rows
 from humanoid_kinematics.solver.commands import CentreOfMassGoal, Command, JointGoal, ToolGoal, ToolMotion
+from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_kinematics.solver.pair_rows import PAIR, fill_pair, moving_columns
 from humanoid_kinematics.solver.tick import NOT_FINITE, Numbers, System, close, linearise, tick
 from humanoid_model import InputError

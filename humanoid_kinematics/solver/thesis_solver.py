@@ -14,8 +14,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from humanoid_kinematics.mechanism import Mechanism
 from humanoid_kinematics.solver.commands import ToolMotion
+from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_model import InputError
 from humanoid_model.arrays import Array
 from humanoid_model.loop_closure import ROWS

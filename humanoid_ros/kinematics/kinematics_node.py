@@ -20,7 +20,7 @@ from visualization_msgs.msg import MarkerArray
 
 from humanoid_kinematics import JOY_MAPPINGS, LiveLimits, LiveScene, load_scene, read_scene
 from humanoid_kinematics.live.live_mechanism import PROFILES, ROBUST
-from humanoid_kinematics.load import renamed_scene
+from humanoid_kinematics.mad.load import renamed_scene
 from humanoid_model.checks import check_known
 from humanoid_model.description import Shape
 from humanoid_model.errors import HumanoidError, InputError

@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 
 from humanoid_kinematics import LiveMechanism
 from humanoid_kinematics.analysis.recording import Recording
-from humanoid_kinematics.mechanism import Mechanism
+from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_model.errors import InputError
 from humanoid_model.optional_library import optional_library
 from humanoid_ros.messages.conversions import seconds

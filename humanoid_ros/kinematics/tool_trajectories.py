@@ -11,7 +11,7 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from humanoid_kinematics import MechanismSolver, drive_trajectory
-from humanoid_kinematics.mechanism import Mechanism
+from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_ros.kinematics.mechanism_messages import tool_path

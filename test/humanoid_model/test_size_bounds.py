@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from humanoid_kinematics.load import read_scene
+from humanoid_kinematics.mad.load import read_scene
 from humanoid_model import load_robot, load_scene
 from humanoid_model.archive import read_archive
 from humanoid_model.checks import check_name

@@ -205,7 +205,7 @@ def simulations() -> Quantities:
 def mechanisms() -> Quantities:
     """Mechanisms with loops, moved by their tools and drives, and relays; loops are closed to 1e-9."""
     from humanoid_kinematics import MechanismSolver, Relay, ToolMotion, load_mechanism
-    from humanoid_kinematics.analysis.mobility import mobility
+    from humanoid_kinematics.analysis.dexterity import mobility
 
     found = {}
     for path in sorted((ROOT / "urdf" / "mechanisms").glob("*.mad")):

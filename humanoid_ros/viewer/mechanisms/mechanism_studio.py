@@ -23,8 +23,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from humanoid_kinematics import LinkChange, MechanismSolver, Scene, ToolMotion, load_scene, read_scene
-from humanoid_kinematics.analysis.channels import read_channels
-from humanoid_kinematics.analysis.recording import Recording
+from humanoid_kinematics.analysis.recording import Recording, read_channels
 from humanoid_kinematics.solver.commands import POSITION as POSITION_ROWS
 from humanoid_model.compiling import follower
 from humanoid_model.errors import HumanoidError

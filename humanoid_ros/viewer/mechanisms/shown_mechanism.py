@@ -11,9 +11,8 @@ import pinocchio as pin
 import viser
 
 from humanoid_kinematics import LinkChange, MechanismSolver
-from humanoid_kinematics.analysis.channels import DISTANCE_COLOURS, MARGIN_COLOURS, SPEED_SPHERES, Channels
 from humanoid_kinematics.analysis.dexterity import dexterity
-from humanoid_kinematics.analysis.recording import Recording
+from humanoid_kinematics.analysis.recording import DISTANCE_COLOURS, MARGIN_COLOURS, SPEED_SPHERES, Channels, Recording
 from humanoid_model.errors import InputError
 from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
 from humanoid_ros.viewer.drawing.trace_drawing import TraceDrawing, TraceLine

@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 
 from humanoid_kinematics import load_mechanism
-from humanoid_kinematics.analysis.channels import (
+from humanoid_kinematics.analysis.recording import (
     DISTANCE_COLOURS,
     MARGIN_COLOURS,
     SPEED_SPHERES,
     Channel,
     Channels,
+    Recording,
     read_channels,
 )
-from humanoid_kinematics.analysis.recording import Recording
 from humanoid_kinematics.solver.commands import ToolMotion
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
 from humanoid_model import InputError

@@ -6,7 +6,7 @@ import pinocchio as pin
 import pytest
 
 from humanoid_kinematics import DeviceSelection, JointGoal, MechanismSolver, ToolMotion, load_mechanism
-from humanoid_kinematics.analysis.mobility import free_motions
+from humanoid_kinematics.analysis.dexterity import free_motions
 from humanoid_kinematics.analysis.obstacles import Obstacles
 from humanoid_kinematics.devices.force_rendering import ForceRendering, ForceRules, HapticLoop
 from humanoid_kinematics.devices.syntaxeur import MAX_FORCE, WRIST_RANGE, Syntaxeur

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mechanisms built from MAD are where the specification's oracles say (002 §9, §10, appendices A and B)."""
 
+from __future__ import annotations
+
+import math
 import re
 import warnings
 
@@ -9,12 +12,36 @@ import pinocchio as pin
 import pytest
 from fixtures.mad_files import FOLDER, THESIS, mad_link, mad_robot, mad_text
 
-from humanoid_kinematics import Mechanism, load_mechanism, load_scene
-from humanoid_kinematics.load import EXTENSIONS
+from humanoid_kinematics import Mechanism, Relay, load_mechanism, load_scene
 from humanoid_kinematics.mad.build import build_mechanism
+from humanoid_kinematics.mad.load import EXTENSIONS
 from humanoid_kinematics.mad.read import parse_mad
 from humanoid_model import RobotError, RobotWarning
+from humanoid_model.actuator import DEFAULT_FREQUENCY, default_gains
 from humanoid_model.loop_closure import KINDS, ROWS
+
+
+def test_each_leg_of_a_platform_carries_its_share() -> None:
+    """Twice the kinetic energy of the whole platform while one drive moves at unit speed, by the relay's velocities."""
+    gough = load_mechanism("gough")
+    relay, model = Relay(gough), gough.model
+    here = gough.initial[[gough.robot.index_q(joint) for joint in relay.driven]]
+    tree, _ = default_gains(model, ())
+    omega = 2.0 * math.pi * DEFAULT_FREQUENCY
+    for speeds, joint in zip(np.eye(6), relay.driven, strict=True):
+        state = relay.update(here, velocities=speeds)
+        inertia = 2.0 * pin.computeKineticEnergy(model, model.createData(), state.q, state.v)
+        stiffness = max(inertia * omega**2, tree[gough.robot.index_v(joint)])
+        actuator = gough.robot.actuators[joint]
+        assert actuator.stiffness == pytest.approx(stiffness, rel=1e-4)
+        assert actuator.damping == pytest.approx(2.0 * stiffness / omega, rel=1e-4)
+
+
+def test_a_tree_keeps_its_gains() -> None:
+    scara = load_mechanism("scara")
+    stiffness, _ = default_gains(scara.model, ())
+    assert [own.stiffness for own in scara.robot.actuators.values()] == pytest.approx(stiffness.tolist())
+
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*E10")
 

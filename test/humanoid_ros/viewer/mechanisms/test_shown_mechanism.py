@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 
 from humanoid_kinematics import KleinfingerKhalil, LinkChange, MechanismSolver, load_mechanism
-from humanoid_kinematics.analysis.channels import Channel, Channels
+from humanoid_kinematics.analysis.recording import Channel, Channels
 from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
 from humanoid_ros.viewer.mechanisms.mechanism_panel import DISTANCES, ELLIPSOIDS, MARGINS, PATHS, SPHERES
 from humanoid_ros.viewer.mechanisms.shown_mechanism import SPHERE, ShownMechanism

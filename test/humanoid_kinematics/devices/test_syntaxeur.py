@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from humanoid_kinematics import JointGoal, MechanismSolver, SolverOptions, load_mechanism
-from humanoid_kinematics.devices.delta_arm import DeltaArm
+from humanoid_kinematics.devices.syntaxeur import DeltaArm
 from humanoid_model import InputError
 
 ARM = DeltaArm()
