@@ -18,7 +18,7 @@ from tf2_msgs.msg import TFMessage
 
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.node.qos import LATCHED, STATIC_TRANSFORMS, TRANSFORMS
-from humanoid_ros.viewer.transform_tree import TransformTree
+from humanoid_ros.viewer.shown_robots import TransformTree
 
 T = TypeVar("T")
 

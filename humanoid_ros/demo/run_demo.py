@@ -39,9 +39,9 @@ from humanoid_ros.demo.demo_report import DemoNumbers, markdown_report, text_tab
 from humanoid_ros.demo.headless_browser import BrowserError, HeadlessBrowser
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.contact_drawing import ARROW_SCALE, CONE_SCALE
-from humanoid_ros.viewer.drawing.sketch import sketch
-from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
+from humanoid_ros.viewer.drawing.drawn_messages import contact_view
 from humanoid_ros.viewer.entrance import page_address, page_token
+from humanoid_ros.viewer.sketch import sketch
 
 ROBOT, SCENE = "hrp2", "stand"
 GRAVITY = 9.81
@@ -279,7 +279,7 @@ def take_picture(address: str, path: Path, demo: Demo) -> str:
     except BrowserError as error:
         demo.pause(False)
         demo.sketch(path)
-        return f"The scene drawn by humanoid_ros.viewer.drawing.sketch instead of the page: {error}."
+        return f"The scene drawn by humanoid_ros.viewer.sketch instead of the page: {error}."
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may come in: a page is opened by its address with a token, under a name of this machine, from itself alone.
+"""Who may come in, and what a browser may say.
 
-The page can push a robot. Other users of the machine, other pages that its user has open, and names that somebody else
-makes lead here (DNS rebinding) must not get at it. The token is a part of each path of the page, and of the websocket,
-not a cookie: browsers give cookies of one port to all ports of a machine, those of other users too.
+A page is opened by its address with a token, under a name of this machine, from itself alone: it can push a robot, and
+other users of the machine, other pages that its user has open, and names that somebody else makes lead here (DNS
+rebinding) must not get at it. What one browser says of a control is kept for all others: a number that can't be sent
+would leave all without a page.
 """
 
 from __future__ import annotations
@@ -11,19 +12,84 @@ from __future__ import annotations
 import dataclasses
 import hmac
 import http
+import math
 import os
 import re
 import secrets
 import socket
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import viser.infra
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
+from websockets.typing import Data
 
 from humanoid_model.errors import InputError
+from humanoid_ros.viewer.drawing.shapes import LARGEST
+
+LARGEST_MESSAGE = 1 << 16
+"""Of a browser [bytes]."""
+LONGEST_TEXT = 4096
+"""Letters of a text: a path has no more."""
+UPDATE = "GuiUpdateMessage"
+
+
+class BrowserConnection(ServerConnection):
+    """A connection that leaves out what can't be used, and tells the log.
+
+    Args:
+        log: takes a line for the log.
+        arguments: of a connection.
+        options: of a connection.
+    """
+
+    def __init__(self, log: Callable[[str], None], *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._log = log
+
+    async def recv(self, decode: bool | None = None) -> Data:  # type: ignore[override]
+        """Return the next message that can be used."""
+        while True:
+            message = await super().recv(decode)
+            fault = message_fault(message)
+            if fault is None:
+                return message
+            self._log(f"left out a message of a browser: {fault}")
+
+
+def message_fault(raw: Data) -> str | None:
+    """Return why a message of a browser can't be used; None if it can.
+
+    Args:
+        raw: as it came.
+    """
+    try:
+        message = viser.infra.Message.deserialize(b"" if isinstance(raw, str) else bytes(raw))
+    except Exception:  # bytes that are nothing, another type, other fields
+        return "it can't be read"
+    kind, said = type(message).__name__, vars(message)
+    if kind.startswith("FileTransfer"):
+        return "the page takes no files"
+    if kind == UPDATE and not (isinstance(said["updates"], dict) and said["updates"].keys() == {"value"}):
+        return "of a control, its value alone is a browser's to say"
+    left: list[Any] = [said]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            left += [*part, *part.values()]
+        elif isinstance(part, list | tuple):
+            left += part
+        elif isinstance(part, str | bytes):
+            if len(part) > LONGEST_TEXT:
+                return f"a text of {len(part)} letters in {kind}, more than {LONGEST_TEXT}"
+        elif isinstance(part, int | float) and not (math.isfinite(part) and abs(part) <= LARGEST):
+            return f"the number {part:.3g} in {kind}, beyond {LARGEST:.0e}"
+    return None
+
 
 VARIABLE = "HUMANOID_STACK_TOKEN"
 """Environment variable with the token: what is on a command line or in a parameter is read by others."""

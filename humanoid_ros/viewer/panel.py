@@ -1,23 +1,256 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panel of the page: the simulation, push and pull, postures, gaits, plans, mechanisms, what is shown, plot."""
+"""Panel of the page: the simulation, push and pull, postures, gaits, plans, mechanisms, what is shown, plot.
+
+On top stands the state of the simulation as a table, below the plot of the normal forces over simulated time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import html
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import viser
+from humanoid_stack.msg import SimulationStatus, SolverStatus
+from viser import uplot
 
+from humanoid_ros.viewer.controls import AMBER, COLOURS, FONT, GREEN, RED, Later, show_message
 from humanoid_ros.viewer.gait_studio import GaitPanel
-from humanoid_ros.viewer.handles.posture_editor import PosturePanel
-from humanoid_ros.viewer.later import Later
-from humanoid_ros.viewer.mechanisms.mechanism_panel import MechanismPanel
-from humanoid_ros.viewer.panels.force_plot import ForcePlot
-from humanoid_ros.viewer.panels.message import show_message
-from humanoid_ros.viewer.panels.status_text import SimulationView, status_html
-from humanoid_ros.viewer.plans.plan_studio import PlanPanel
+from humanoid_ros.viewer.mechanism_panel import MechanismPanel
+from humanoid_ros.viewer.plan_studio import PlanPanel
+from humanoid_ros.viewer.posture_editor import PosturePanel
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
+
+
+@dataclass(frozen=True)
+class SimulationView:
+    """What the panel tells of the simulation.
+
+    Attributes:
+        scene: Name of the scene.
+        time: Simulated time [s].
+        paused: Whether time stands still.
+        pause_reason: why, without a request.
+        real_time_factor: Simulated over wall-clock time.
+        step_seconds: Mean wall-clock time of a step [s].
+        kinetic_energy: [J].
+        potential_energy: [J].
+        solver: The contact solver in a few words, e.g. "nsgs: converged, 12 iterations".
+        solver_ok: Whether it ended well.
+    """
+
+    scene: str
+    time: float
+    paused: bool
+    pause_reason: str
+    real_time_factor: float
+    step_seconds: float
+    kinetic_energy: float
+    potential_energy: float
+    solver: str
+    solver_ok: bool
+
+
+def status_html(view: SimulationView | None, normal_force: float, weight: float | None) -> str:
+    """Return the table of the simulation's state.
+
+    Args:
+        view: The state, or None when no simulator is heard.
+        normal_force: Sum of the normal contact forces [N].
+        weight: Weight of the robots [N], None when unknown.
+
+    Returns:
+        HTML whose texts are escaped.
+    """
+    if view is None:
+        return _badge("no simulator", RED) + _note(
+            "Nothing is heard on <code>status</code>. The page goes on by itself when a simulator starts."
+        )
+    if view.paused:
+        badge = _badge("paused", AMBER)
+        if view.pause_reason:
+            badge += _note(html.escape(view.pause_reason))
+    else:
+        badge = _badge("running", GREEN)
+    solver = html.escape(view.solver)
+    forces = f"{normal_force:.1f} N"
+    if weight is not None:
+        forces += f" of {weight:.1f} N"
+    rows = [
+        ("scene", html.escape(view.scene)),
+        ("simulated time", f"{view.time:.2f} s"),
+        ("real-time factor", "–" if view.paused else f"{view.real_time_factor:.2f}"),
+        ("time of a step", f"{1e6 * view.step_seconds:.0f} µs" if view.step_seconds else "–"),
+        ("energy", f"{view.kinetic_energy:.3f} + {view.potential_energy:.1f} J"),
+        ("contact solver", solver if view.solver_ok else f"<b style='color:{RED}'>{solver}</b>"),
+        ("normal forces", forces),
+    ]
+    return badge + _table(rows)
+
+
+def _badge(text: str, colour: str) -> str:
+    return (
+        f"<div style='display:inline-block;margin:0 0.6em 0.4em 0.6em;padding:0.1em 0.8em;"
+        f"border-radius:1em;background:{colour};color:white;font-size:0.85em;font-weight:600'>"
+        f"{text}</div>"
+    )
+
+
+def _note(text: str) -> str:
+    return f"<div style='margin:0 0.8em 0.4em;font-size:0.82em;opacity:0.8'>{text}</div>"
+
+
+def _table(rows: list[tuple[str, str]]) -> str:
+    body = "".join(
+        f"<tr><td style='padding:0.09em 0;opacity:0.65'>{name}</td>"
+        f"<td style='padding:0.09em 0;text-align:right'>{value}</td></tr>"
+        for name, value in rows
+    )
+    return (
+        "<table style='width:calc(100% - 1.4em);margin:0 0.7em 0.5em;border-collapse:collapse;"
+        f"font-size:0.85em;font-variant-numeric:tabular-nums'>{body}</table>"
+    )
+
+
+SOLVER_WORDS = {
+    SolverStatus.CONVERGED: "converged",
+    SolverStatus.MAX_ITERATIONS: "out of iterations",
+    SolverStatus.TIME_BUDGET: "out of time",
+    SolverStatus.NO_CONTACT: "no contact",
+    SolverStatus.FAILED: "failed",
+    SolverStatus.APPROXIMATE: "approximate law",
+}
+
+
+def simulation_view(status: SimulationStatus) -> SimulationView:
+    """Return a status message in the panel's terms."""
+    solver = status.solver
+    words = SOLVER_WORDS.get(solver.status, f"status {solver.status}")
+    if solver.iterations:
+        words += f", {solver.iterations} iteration{'s' if solver.iterations > 1 else ''}"
+    return SimulationView(
+        scene=status.scene,
+        time=status.time,
+        paused=status.paused,
+        pause_reason=status.pause_reason,
+        real_time_factor=status.real_time_factor,
+        step_seconds=status.step_seconds,
+        kinetic_energy=status.kinetic_energy,
+        potential_energy=status.potential_energy,
+        solver=f"{solver.method}: {words}" if solver.method else words,
+        solver_ok=solver.status in (SolverStatus.CONVERGED, SolverStatus.NO_CONTACT),
+    )
+
+
+TOTAL_COLOUR = "#222222"
+WEIGHT_COLOUR = "#999999"
+SAMPLES = 400
+"""Most samples kept over the window: more than a chart of this size can show."""
+
+
+class ForceHistory:
+    """Normal force per body over the last seconds of simulated time.
+
+    Args:
+        window: Length of the history [s].
+    """
+
+    def __init__(self, window: float) -> None:
+        self.window = window
+        self._samples: deque[tuple[float, Mapping[str, float] | Callable[[], Mapping[str, float]]]] = deque()
+
+    def append(self, time: float, forces: Mapping[str, float] | Callable[[], Mapping[str, float]]) -> None:
+        """Add the normal force of each loaded body [N], or what finds it, at a simulated time [s].
+
+        Time that goes backwards means that the simulation was reset: the history starts anew. Forces are found when
+        somebody looks at them.
+        """
+        if self._samples and time < self._samples[-1][0]:
+            self._samples.clear()
+        if self._samples and time - self._samples[-1][0] < self.window / SAMPLES:
+            return
+        self._samples.append((time, forces))
+        while time - self._samples[0][0] > self.window:
+            self._samples.popleft()
+
+    @property
+    def bodies(self) -> list[str]:
+        """Bodies that carried force within the window, in alphabetic order."""
+        return sorted({body for forces in self._forces() for body in forces})
+
+    def table(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Return times (k,) and forces (k,) per body; zero where a body had no contact."""
+        times, found = np.array([time for time, _ in self._samples]), self._forces()
+        return times, {body: np.array([forces.get(body, 0.0) for forces in found]) for body in self.bodies}
+
+    def _forces(self) -> list[Mapping[str, float]]:
+        for index, (time, forces) in enumerate(self._samples):
+            if callable(forces):
+                self._samples[index] = time, forces()
+        return [forces for _, forces in self._samples if not callable(forces)]
+
+
+class ForcePlot:
+    """Chart of a `ForceHistory` in the panel it is created in.
+
+    Args:
+        gui: GUI of the page.
+        window: Length of the history [s].
+    """
+
+    def __init__(self, gui: viser.GuiApi, window: float) -> None:
+        self.history = ForceHistory(window)
+        self.weight: float | None = None
+        self._gui = gui
+        self._folder = gui.add_folder(None)
+        self._chart: viser.GuiUplotHandle | None = None
+        self._bodies: list[str] = []
+        self._drawn_time: float | None = None
+
+    def refresh(self) -> None:
+        """Send the history to the browsers if it grew since the last time."""
+        times, forces = self.history.table()
+        if len(times) < 2 or times[-1] == self._drawn_time:
+            return
+        self._drawn_time = float(times[-1])
+        columns = [times, *forces.values()]
+        total = np.sum(list(forces.values()), axis=0) if forces else np.zeros(len(times))
+        columns.append(total)
+        if self.weight is not None:
+            columns.append(np.full(len(times), self.weight))
+        bodies = [*forces, *(["weight"] if self.weight is not None else [])]
+        if self._chart is None or bodies != self._bodies:
+            self._create_chart(tuple(columns), list(forces))
+            self._bodies = bodies
+            return
+        self._chart.data = tuple(columns)
+
+    def _create_chart(self, data: tuple[np.ndarray, ...], bodies: list[str]) -> None:
+        if self._chart is not None:
+            self._chart.remove()
+        series: list[uplot.Series] = [{"label": "t [s]"}]
+        for i, body in enumerate(bodies):
+            name = body.rsplit("/", 1)[-1]
+            line: uplot.Series = {"label": name, "stroke": COLOURS[i % len(COLOURS)], "width": 2}
+            if i % 2:
+                line["dash"] = (8, 8)  # feet that carry the same would hide each other
+            series.append(line)
+        series.append({"label": "sum", "stroke": TOTAL_COLOUR, "width": 1.5})
+        if self.weight is not None:
+            series.append({"label": "weight", "stroke": WEIGHT_COLOUR, "width": 1, "dash": (6, 4)})
+        with self._folder:
+            self._chart = self._gui.add_uplot(
+                data,
+                tuple(series),
+                scales={"x": {"time": False}, "y": {"range": (0.0, None)}},
+                axes=({"size": 34, "font": FONT}, {"size": 44, "font": FONT}),
+                height=210,
+                padding=(8, 8, 0, 0),
+            )
+
 
 NO_LINK = "no link"
 SHOWN = {

@@ -40,35 +40,28 @@ from humanoid_ros.node.parameter_declaration import (
 )
 from humanoid_ros.node.qos import LATCHED, NEWEST, STATIC_TRANSFORMS, TRANSFORMS
 from humanoid_ros.node.run import run
-from humanoid_ros.viewer.camera import Camera
-from humanoid_ros.viewer.drawing.coloured_mesh_drawing import ColouredMeshDrawing
+from humanoid_ros.viewer.camera import Camera, Following
+from humanoid_ros.viewer.controls import Later
 from humanoid_ros.viewer.drawing.contact_drawing import (
     ARROW_SCALE,
     CONE_SCALE,
     ContactDrawing,
     ContactView,
 )
-from humanoid_ros.viewer.drawing.drawable import LARGEST, drawable
-from humanoid_ros.viewer.drawing.scene_drawing import SceneDrawing
-from humanoid_ros.viewer.drawing.trace_drawing import TraceDrawing
-from humanoid_ros.viewer.drawing.viewer_contacts import contact_view
-from humanoid_ros.viewer.drawing.viewer_markers import coloured_meshes, draw_markers, trace_lines, viewed
-from humanoid_ros.viewer.following import Following
+from humanoid_ros.viewer.drawing.drawn_messages import coloured_meshes, contact_view, draw_markers, trace_lines, viewed
+from humanoid_ros.viewer.drawing.scene_drawing import ColouredMeshDrawing, SceneDrawing, TraceDrawing
+from humanoid_ros.viewer.drawing.shapes import LARGEST, drawable
 from humanoid_ros.viewer.gait_studio import GaitStudio
-from humanoid_ros.viewer.handles.posture_editor import PostureEditor
-from humanoid_ros.viewer.handles.present_robot import PresentRobot
-from humanoid_ros.viewer.handles.pull_handle import PullHandle
-from humanoid_ros.viewer.handles.pulling import Pulling
+from humanoid_ros.viewer.handles import PullHandle
 from humanoid_ros.viewer.inbox import Inbox
-from humanoid_ros.viewer.later import Later
-from humanoid_ros.viewer.mechanisms.mechanism_studio import MechanismStudio
+from humanoid_ros.viewer.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import PORT, Page
-from humanoid_ros.viewer.panel import FOLLOW, Panel
-from humanoid_ros.viewer.plans.plan_studio import PlanStudio
-from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
-from humanoid_ros.viewer.simulation_view import simulation_view
-from humanoid_ros.viewer.simulator_calls import SimulatorCalls
-from humanoid_ros.viewer.transform_tree import TransformTree
+from humanoid_ros.viewer.panel import FOLLOW, Panel, simulation_view
+from humanoid_ros.viewer.plan_studio import PlanStudio
+from humanoid_ros.viewer.planner_calls import PresentRobot
+from humanoid_ros.viewer.posture_editor import PostureEditor
+from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots, TransformTree
+from humanoid_ros.viewer.simulator_calls import Pulling, SimulatorCalls
 
 PANEL_PERIOD = 0.2
 """Period of the panel's text and plot [s]: more is not readable."""

@@ -1,25 +1,116 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A posture as a translucent second robot with its forces, support polygon and centre of mass."""
+"""Balance on the page: centres of mass and pressure on the ground, and a posture as a translucent second robot."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import viser
 
 from humanoid_model.description import RobotDescription
-from humanoid_ros.viewer.drawing.balance_drawing import BalanceDrawing
 from humanoid_ros.viewer.drawing.contact_drawing import ContactDrawing, ContactView
-from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
+from humanoid_ros.viewer.drawing.shapes import RobotDrawing
+
+LIFT = 2e-3
+"""Height of the marks above the contact points, so that they aren't half in the floor [m]."""
+MOVED = 2e-4
+
+
+def centre_of_mass(description: RobotDescription, placements_world_link: Mapping[str, pin.SE3]) -> np.ndarray | None:
+    """Return the centre of mass of a robot from its links' placements.
+
+    Args:
+        description: The robot; links without inertia count for nothing.
+        placements_world_link: Placement of every link with inertia.
+
+    Returns:
+        (3,) centre of mass [m], or None while a link's placement is missing or nothing has mass.
+    """
+    moment, mass = np.zeros(3), 0.0
+    for link in description.links.values():
+        if link.inertial is None or link.inertial.mass == 0.0:
+            continue
+        placement = placements_world_link.get(link.name)
+        if placement is None:
+            return None
+        com = link.inertial.placement_link_com.translation
+        moment += link.inertial.mass * (placement.rotation @ com + placement.translation)
+        mass += link.inertial.mass
+    return moment / mass if mass > 0.0 else None
+
+
+def centre_of_pressure(contacts: ContactView) -> np.ndarray | None:
+    """Return the centre of pressure of contacts on one plane: their mean, weighted by the normal forces.
+
+    On level ground at rest or in motion this is the zero-moment point.
+
+    Returns:
+        (3,) point [m], or None when nothing is loaded.
+    """
+    weight = np.maximum(contacts.normal_force, 0.0)
+    if weight.sum() <= 1e-6:
+        return None
+    return weight @ contacts.position / weight.sum()
+
+
+class BalanceDrawing:
+    """A blue ball above its blue mark (centre of mass), and a green mark (centre of pressure).
+
+    Args:
+        scene: Scene of the page.
+        name: Name of the robot.
+        parent: Path of the parent node.
+    """
+
+    def __init__(self, scene: viser.SceneApi, name: str, parent: str = "/balance") -> None:
+        path = f"{parent}/{name}"
+        self._root = scene.add_frame(path, show_axes=False)
+        blue, green = (30, 90, 230), (20, 150, 60)
+        flat: dict[str, Any] = {"height": 0.002, "cast_shadow": False, "visible": False}
+        self._com = scene.add_icosphere(f"{path}/com", radius=0.025, color=blue, visible=False, cast_shadow=False)
+        self._com_mark = scene.add_cylinder(f"{path}/com_mark", radius=0.022, color=blue, **flat)
+        self._pressure_mark = scene.add_cylinder(f"{path}/pressure_mark", radius=0.014, color=green, **flat)
+
+    def update(self, com: np.ndarray | None, contacts: ContactView) -> None:
+        """Move the marks; without contacts there is no ground to mark and only the ball stays."""
+        pressure = centre_of_pressure(contacts)
+        _place(self._com, com)
+        if pressure is None:
+            _place(self._com_mark, None)
+            _place(self._pressure_mark, None)
+            return
+        _place(self._pressure_mark, pressure + np.array([0.0, 0.0, 2.0 * LIFT]))
+        _place(self._com_mark, None if com is None else np.array([*com[:2], pressure[2] + LIFT]))
+
+    @property
+    def visible(self) -> bool:
+        """Whether ball and marks are shown, where there is something to mark."""
+        return self._root.visible
+
+    @visible.setter
+    def visible(self, visible: bool) -> None:
+        self._root.visible = visible
+
+    def remove(self) -> None:
+        """Take the marks off the page."""
+        self._root.remove()
+
+
+def _place(node: viser.SceneNodeHandle, position: np.ndarray | None) -> None:
+    node.visible = position is not None
+    if position is not None and np.abs(node.position - position).max() > MOVED:
+        node.position = position
+
 
 FOUND_COLOUR = np.array([0.2, 0.72, 0.32, 0.5])
 FAILED_COLOUR = np.array([0.9, 0.25, 0.2, 0.45])
 POLYGON_COLOUR = (20, 130, 60)
-LIFT = 4e-3
+POLYGON_LIFT = 4e-3
 """Height of the support polygon above the ground, so that it isn't half in it [m]."""
 
 
@@ -92,7 +183,7 @@ class PostureDrawing:
         self._draw_polygon(np.zeros((0, 3)) if view is None else view.support_polygon)
 
     def _draw_polygon(self, vertices: np.ndarray) -> None:
-        segments = np.stack([vertices, np.roll(vertices, -1, axis=0)], axis=1) + np.array([0.0, 0.0, LIFT])
+        segments = np.stack([vertices, np.roll(vertices, -1, axis=0)], axis=1) + np.array([0.0, 0.0, POLYGON_LIFT])
         if self._polygon is not None and len(self._polygon.points) == len(segments):
             self._polygon.points = segments.astype(np.float32)
             return

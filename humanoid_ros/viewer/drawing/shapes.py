@@ -1,17 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of a robot or scene as nodes of the page: each made once, then only moved."""
+"""Shapes on the page, each made once, then only moved; a robot is its visual shapes on links that move.
+
+A browser computes in single precision, with squares and cubes of lengths: only some numbers can be drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import viser
+from numpy.typing import ArrayLike
 
-from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
-from humanoid_model.shape_triangles import Triangles, textured_mesh, triangles
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Geometry, RobotDescription, Shape, Sphere
+from humanoid_model.errors import InputError
+from humanoid_model.shape_triangles import Triangles, bounds, textured_mesh, triangles
+
+LARGEST = 1e9
+"""Largest number on the page, of whatever unit."""
+
+
+def drawable(numbers: ArrayLike) -> bool:
+    """Whether all numbers are finite, and none is beyond :data:`LARGEST`."""
+    return bool(np.all(drawable_rows(np.reshape(numbers, (-1, 1)))))
+
+
+def drawable_rows(numbers: np.ndarray) -> np.ndarray:
+    """Return which rows of numbers (m, n) can be drawn (m,)."""
+    return np.all(np.abs(numbers) <= LARGEST, axis=1)  # a number that is none isn't
 
 
 def wxyz(placement: pin.SE3) -> np.ndarray:
@@ -72,3 +91,165 @@ def add_shape(
         side="double" if isinstance(shape, Triangles) else "front",
         **common,
     )
+
+
+MOVED = 1e-5
+"""A link is sent again once it moved by this much ([m], and of a quaternion's components)."""
+
+
+class RobotDrawing:
+    """Visual shapes of a robot, created once; `update` moves the links that moved.
+
+    Each link with shapes is one node `<parent>/<name>/<link>` with its shapes below it. Until the
+    first placements come, nothing is shown: a robot in a pile at the origin would be a lie.
+
+    Args:
+        scene: Scene of the page.
+        name: Name of the robot, unique below the parent.
+        description: The robot, as read from `robot_description`.
+        parent: Path of the parent node.
+        opacity: Of all shapes, times their own.
+
+    Attributes:
+        problems: One message per shape that couldn't be drawn (a missing mesh file, say).
+    """
+
+    def __init__(
+        self,
+        scene: viser.SceneApi,
+        name: str,
+        description: RobotDescription,
+        parent: str = "/robots",
+        opacity: float = 1.0,
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.problems: list[str] = []
+        self._root = scene.add_frame(f"{parent}/{name}", show_axes=False, visible=False)
+        self._visible = True
+        self._nodes: dict[str, viser.FrameHandle] = {}
+        self._sent: dict[str, np.ndarray] = {}
+        self._corners: dict[str, list[np.ndarray]] = {}
+        self._shapes: dict[str, list[tuple[Any, np.ndarray]]] = {}
+        for link in description.links.values():
+            if not link.visuals:
+                continue
+            path = f"{parent}/{name}/{link.name}"
+            self._nodes[link.name] = scene.add_frame(path, show_axes=False)
+            for i, visual in enumerate(link.visuals):
+                try:
+                    colour = np.asarray(visual.colour) * [1.0, 1.0, 1.0, opacity]
+                    shape = add_shape(scene, f"{path}/{i}", visual.shape, visual.placement, colour)
+                    self._shapes.setdefault(link.name, []).append((shape, colour))
+                    self._corners.setdefault(link.name, []).extend(_corners(visual))
+                except InputError as error:
+                    self.problems.append(str(error))
+
+    @property
+    def links(self) -> list[str]:
+        """Names of the links that have shapes."""
+        return list(self._nodes)
+
+    def update(self, placements_world_link: Mapping[str, pin.SE3]) -> int:
+        """Move links to their placements in the world.
+
+        Args:
+            placements_world_link: Placement per link name; others stay where they are.
+
+        Returns:
+            Number of links that were sent to the browsers.
+        """
+        moved = 0
+        for link, placement in placements_world_link.items():
+            node = self._nodes.get(link)
+            if node is None:
+                continue
+            pose = pin.SE3ToXYZQUAT(placement)
+            last = self._sent.get(link)
+            if last is not None and np.abs(pose - last).max() < MOVED:
+                continue
+            self._sent[link] = pose
+            x, y, z, w = pose[3:]
+            node.position = pose[:3]
+            node.wxyz = np.array([w, x, y, z])
+            moved += 1
+        if self._sent:
+            self._root.visible = self._visible
+        return moved
+
+    def extent(self, placements_world_link: Mapping[str, pin.SE3]) -> np.ndarray | None:
+        """Box around the robot's shapes in the world.
+
+        Returns:
+            (2, 3) lowest and highest corner [m], or None while a link with shapes isn't placed.
+        """
+        if not self._corners or not self._corners.keys() <= placements_world_link.keys():
+            return None
+        points = np.array(
+            [placements_world_link[link].act(corner) for link, corners in self._corners.items() for corner in corners]
+        )
+        return np.array([points.min(axis=0), points.max(axis=0)])
+
+    def on_drag(self, call: Callable[[str, viser.SceneNodeDragEvent], None]) -> None:
+        """Call with its name when a person drags a link with the left button, in order, from viser's event loop.
+
+        Elsewhere the button turns the view.
+        """
+        for link, shapes in self._shapes.items():
+
+            async def dragged(event: viser.SceneNodeDragEvent, link: str = link) -> None:
+                call(link, event)
+
+            for shape, _ in shapes:
+                shape.on_drag("left")(dragged)
+
+    def on_click(self, call: Callable[[str], None]) -> None:
+        """Call with its name when a person clicks at a link; from viser's threads."""
+        for link, shapes in self._shapes.items():
+            for shape, _ in shapes:
+                shape.on_click(lambda _, link=link: call(link))
+
+    def paint(
+        self, link: str, colour: np.ndarray | None, opacity: float | None = None, *, wire: bool = False
+    ) -> None:
+        """Give a link's shapes a look; without arguments they have their own again. Textured meshes keep theirs.
+
+        Args:
+            link: name.
+            colour: (3,) red, green, blue in [0, 1]; None: their own.
+            opacity: None: their own.
+            wire: whether the edges alone are drawn.
+        """
+        for shape, own in self._shapes.get(link, ()):
+            solid = float(own[3]) if opacity is None else opacity
+            look = {
+                "color": tuple(int(255.0 * float(part)) for part in (own[:3] if colour is None else colour)),
+                "opacity": None if solid >= 1.0 else solid,
+                "wireframe": wire,
+            }
+            for name, value in look.items():
+                if not isinstance(shape, viser.GlbHandle) and getattr(shape, name) != value:
+                    setattr(shape, name, value)
+
+    @property
+    def visible(self) -> bool:
+        """Whether the robot is shown, once its links have been placed."""
+        return self._visible
+
+    @visible.setter
+    def visible(self, visible: bool) -> None:
+        self._visible = visible
+        self._root.visible = visible and bool(self._sent)
+
+    def remove(self) -> None:
+        """Take the robot off the page."""
+        self._root.remove()
+
+
+def _corners(visual: Geometry) -> list[np.ndarray]:
+    """Eight corners of the box around a shape, in the frame of its link."""
+    low_high = bounds(visual.shape)
+    return [
+        visual.placement.act(np.array([low_high[i, 0], low_high[j, 1], low_high[k, 2]]))
+        for i, j, k in itertools.product((0, 1), repeat=3)
+    ]

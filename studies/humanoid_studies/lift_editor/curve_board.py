@@ -11,7 +11,7 @@ import viser
 from numpy.typing import ArrayLike
 
 from humanoid_model.arrays import Array
-from humanoid_ros.viewer.drawing.trace_drawing import TraceDrawing, TraceLine
+from humanoid_ros.viewer.drawing.scene_drawing import TraceDrawing, TraceLine
 from humanoid_studies.lifting.judgement import Judgement
 from humanoid_studies.lifting.planar_lifter import JOINT_WORDS, PlanarLifter
 from humanoid_studies.lifting.weight_lift import LiftMotion

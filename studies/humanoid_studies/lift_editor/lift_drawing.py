@@ -7,8 +7,8 @@ import numpy as np
 import viser
 
 from humanoid_model.robot import Robot
-from humanoid_ros.viewer.drawing.robot_drawing import RobotDrawing
-from humanoid_ros.viewer.drawing.trace_drawing import TraceDrawing, TraceLine
+from humanoid_ros.viewer.drawing.scene_drawing import TraceDrawing, TraceLine
+from humanoid_ros.viewer.drawing.shapes import RobotDrawing
 from humanoid_studies.lift_editor.curve_board import BLUE, RED, broken_line
 from humanoid_studies.lifting.judgement import Judgement
 from humanoid_studies.lifting.planar_lifter import PlanarLifter

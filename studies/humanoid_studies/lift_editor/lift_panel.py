@@ -11,9 +11,7 @@ from functools import partial
 import numpy as np
 import viser
 
-from humanoid_ros.viewer.mechanisms.coupled_number import CoupledNumber
-from humanoid_ros.viewer.panels.message import show_message
-from humanoid_ros.viewer.panels.status_text import GREEN, RED
+from humanoid_ros.viewer.controls import GREEN, RED, CoupledNumber, show_message
 from humanoid_studies.lift_editor.limit_plots import LimitPlots
 from humanoid_studies.lifting.judgement import Judgement
 from humanoid_studies.lifting.planar_lifter import JOINT_WORDS, PlanarLifter

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import viser
 
-from humanoid_ros.viewer.panels.line_chart import add_line_chart
+from humanoid_ros.viewer.controls import add_line_chart
 from humanoid_studies.lifting.judgement import Judgement, LimitedQuantity
 
 

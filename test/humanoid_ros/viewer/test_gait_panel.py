@@ -8,8 +8,7 @@ import pytest
 import viser
 from fixtures.asked_feature import Asked, at_once
 
-from humanoid_ros.viewer.gait_plots import GaitCurves
-from humanoid_ros.viewer.gait_studio import DIRECT, INDIRECT, STRIP, GaitPanel, GaitStudio
+from humanoid_ros.viewer.gait_studio import DIRECT, INDIRECT, STRIP, GaitCurves, GaitPanel, GaitStudio
 from humanoid_ros.viewer.page import Page
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scene items follow their frames, and are made anew only when their look changes."""
+"""Scenes on the page: bodies, deformed meshes, traces."""
+
+from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
@@ -8,7 +10,14 @@ import viser
 
 from humanoid_model.description import Box, Sphere
 from humanoid_model.errors import InputError
-from humanoid_ros.viewer.drawing.scene_drawing import SceneDrawing, SceneItem
+from humanoid_ros.viewer.drawing.scene_drawing import (
+    ColouredMesh,
+    ColouredMeshDrawing,
+    SceneDrawing,
+    SceneItem,
+    TraceDrawing,
+    TraceLine,
+)
 from humanoid_ros.viewer.page import Page
 
 RED = np.array([1.0, 0.0, 0.0, 1.0])
@@ -95,3 +104,76 @@ def test_extent_is_of_everything_but_endless_ground(page: Page) -> None:
     extent = drawing.extent(places.get)
     assert extent is not None
     np.testing.assert_allclose(extent, [[0.9, 1.9, 2.9], [1.1, 2.1, 3.1]])
+
+
+SQUARE = np.array([[[0, 0, 0], [1, 0, 0], [1, 1, 0]], [[0, 0, 0], [1, 1, 0], [0, 1, 0]]], dtype=float)
+CRIMSON, BLUE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+
+
+def parts(page: Page) -> dict[tuple[int, ...], viser.MeshHandle]:
+    nodes = page.server.scene._handle_from_node_name.values()
+    return {tuple(node.color): node for node in nodes if isinstance(node, viser.MeshHandle) and node.visible}
+
+
+@pytest.mark.feature("000-F023")
+def test_each_colour_has_its_triangles(page: Page) -> None:
+    drawing = ColouredMeshDrawing(page.server.scene)
+    drawing.set({"sole": ColouredMesh("foot", SQUARE, np.array([CRIMSON, BLUE]))})
+    drawn = parts(page)
+    assert set(drawn) == {(255, 0, 0), (0, 0, 255)}
+    np.testing.assert_allclose(drawn[255, 0, 0].vertices, SQUARE[0])
+    np.testing.assert_allclose(drawn[0, 0, 255].vertices, SQUARE[1])
+
+    drawing.set({"sole": ColouredMesh("foot", SQUARE + 0.1, np.array([BLUE, BLUE]))})
+    drawn = parts(page)
+    assert set(drawn) == {(0, 0, 255)}
+    np.testing.assert_allclose(drawn[0, 0, 255].vertices, (SQUARE + 0.1).reshape(-1, 3), rtol=1e-6)
+    assert drawn[0, 0, 255].faces.shape == (2, 3)
+
+
+def test_what_hardly_changes_is_not_sent_again(page: Page) -> None:
+    drawing = ColouredMeshDrawing(page.server.scene)
+    drawing.set({"sole": ColouredMesh("foot", SQUARE, np.array([CRIMSON, CRIMSON]))})
+    for shift, sent in ((1e-6, 0.0), (1.9e-6, 0.0), (3e-6, 3e-6)):  # from what was sent last, not from step to step
+        drawing.set({"sole": ColouredMesh("foot", SQUARE + shift, np.array([CRIMSON, CRIMSON]))})
+        np.testing.assert_allclose(parts(page)[255, 0, 0].vertices, (SQUARE + sent).reshape(-1, 3), atol=1e-7)
+
+
+def test_it_follows_its_frame_and_goes(page: Page) -> None:
+    drawing = ColouredMeshDrawing(page.server.scene)
+    drawing.set({"sole": ColouredMesh("foot", SQUARE, np.array([CRIMSON, CRIMSON]))})
+    placement = pin.SE3.Random()
+    drawing.update({"foot": placement}.get)
+    frames = [n for name, n in page.server.scene._handle_from_node_name.items() if name.count("/") == 2]
+    frame = next(node for node in frames if isinstance(node, viser.FrameHandle) and node.name.startswith("/soles/"))
+    np.testing.assert_allclose(frame.position, placement.translation)
+    assert frame.visible
+    drawing.update(lambda name: None)
+    assert not frame.visible
+    drawing.set({})
+    assert len(drawing) == 0
+    assert not parts(page)
+
+
+WAY = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.5], [2.0, 1.0, 0.5]])
+
+
+def lines(page: Page) -> list[viser.LineSegmentsHandle]:
+    return [n for n in page.server.scene._handle_from_node_name.values() if isinstance(n, viser.LineSegmentsHandle)]
+
+
+def test_a_line_grows_and_goes(page: Page) -> None:
+    drawing = TraceDrawing(page.server.scene)
+    drawing.set({"hand": TraceLine(WAY[:2], (1.0, 0.5, 0.0))})
+    (line,) = lines(page)
+    np.testing.assert_allclose(line.points, [WAY[:2]])
+    np.testing.assert_array_equal(line.colors[0, 0], [255, 128, 0])
+    drawing.set({"hand": TraceLine(WAY, (1.0, 0.5, 0.0)), "foot": TraceLine(WAY - 1.0, (0.0, 0.0, 1.0))})
+    assert lines(page)[0] is line
+    np.testing.assert_allclose(line.points, [WAY[:2], WAY[1:]])
+    assert line.colors.shape == (2, 2, 3)
+    drawing.set({"foot": TraceLine(WAY - 1.0, (0.0, 0.0, 1.0))})
+    (left,) = lines(page)
+    np.testing.assert_allclose(left.points[0, 0], WAY[0] - 1.0)
+    drawing.visible = False
+    assert not drawing.visible
