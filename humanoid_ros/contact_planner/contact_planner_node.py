@@ -1,35 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contact planner node: postures that hold a stance, whether a stance holds a robot, and plans of contacts."""
+"""The contact planner node: postures that hold a stance, whether a stance holds a robot, plans of contacts, motions.
+
+Postures and checks are answered in the node's own threads, plans and motions in processes.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
-from humanoid_stack.msg import ContactPlan, PostureReport, StancePosture, WholeBodyTrajectory
-from humanoid_stack.srv import CheckEquilibrium, GeneratePosture, VerifyPlan
+from humanoid_stack.action import GenerateMotion
+from humanoid_stack.action import PlanContacts as PlanContactsAction
+from humanoid_stack.msg import ContactPlan, ContactPlanRequest, PostureReport, StancePosture, WholeBodyTrajectory
+from humanoid_stack.srv import CheckEquilibrium, GeneratePosture, PlanContacts, VerifyPlan
 from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
 from humanoid_model.checks import check_known
 from humanoid_model.fields import descriptions
+from humanoid_model.progress import Progress
 from humanoid_planner.optimisation.solve import solver_names
 from humanoid_planner.posture.planning_cache import PlanningCache
-from humanoid_ros.contact_planner.equilibrium_service import answer_check_equilibrium
-from humanoid_ros.contact_planner.motion_requests import MotionRequests
-from humanoid_ros.contact_planner.plan_markers import plan_markers
 from humanoid_ros.contact_planner.plan_messages import read_plan
 from humanoid_ros.contact_planner.plan_request import PlanDefaults
-from humanoid_ros.contact_planner.plan_requests import MODULE, PlanRequests
-from humanoid_ros.contact_planner.planner_warm_up import warm_up
-from humanoid_ros.contact_planner.posture_joint_state import joint_state
-from humanoid_ros.contact_planner.posture_markers import ShownPosture, posture_markers
-from humanoid_ros.contact_planner.posture_service import PostureDefaults, answer_generate_posture
-from humanoid_ros.contact_planner.verify_service import answer_verify_plan
+from humanoid_ros.contact_planner.planner_markers import ShownPosture, plan_markers, posture_markers
+from humanoid_ros.contact_planner.planner_services import (
+    PostureDefaults,
+    answer_check_equilibrium,
+    answer_generate_posture,
+    answer_verify_plan,
+    warm_up,
+)
+from humanoid_ros.contact_planner.posture_answer import joint_state
+from humanoid_ros.messages.conversions import seconds
+from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
     declare_field,
@@ -42,12 +51,119 @@ from humanoid_ros.node.parameter_declaration import (
     values,
     whole,
 )
-from humanoid_ros.node.process_requests import RequestWorkers
+from humanoid_ros.node.process_requests import ProcessRequests, RequestWorkers
 from humanoid_ros.node.process_workers import IDLE_TIME, IDLE_TIME_MEANING, ProcessWorkers
 from humanoid_ros.node.qos import LATCHED
 from humanoid_ros.node.requested_files import check_requested, requested_reading
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import ServingNode
+
+MODULE = "humanoid_ros.contact_planner.planning_worker"
+
+
+class PlanRequests(ProcessRequests):
+    """Contact plans."""
+
+    name, service, action = "plan_contacts", PlanContacts, PlanContactsAction
+    field, content = "plan", ContactPlan
+    function = f"{MODULE}:plan"
+    limit_field = "time_limit"
+
+    def __init__(
+        self,
+        node: AnsweringNode,
+        workers: ProcessWorkers,
+        cache: tuple[int, float, float],
+        defaults: Callable[[], PlanDefaults],
+        show: Callable[[ContactPlan], None],
+    ) -> None:
+        """Offer both.
+
+        Args:
+            node: that offers them.
+            workers: that work.
+            cache: what each of them keeps, see :func:`humanoid_ros.contact_planner.planning_worker.planning_cache`.
+            defaults: what requests may leave open.
+            show: takes each plan that was found, in the executor's thread.
+        """
+        super().__init__(node, workers)
+        self._cache, self._defaults, self._show = cache, defaults, show
+
+    def asked(self, goal: Any) -> Any:
+        """Return the request in a goal of the action, or in a request of the service."""
+        return goal.request
+
+    def arguments(self) -> tuple[PlanDefaults, tuple[int, float, float]]:
+        """Return what requests may leave open, and what processes keep."""
+        return self._defaults(), self._cache
+
+    def time_limit(self, request: ContactPlanRequest) -> float:
+        """Wall-clock time that a request may take [s]."""
+        return seconds(request.time_limit) or self._defaults().plan_time_limit
+
+    def read(self, progress: Progress) -> tuple[PlanContactsAction.Feedback | None, ContactPlan | None]:
+        """Return feedback of the search, and the path to the best node where that is new."""
+        if not isinstance(progress.result, bytes):
+            return None, None  # before the search begins; this feedback has no words
+        feedback = deserialize_message(progress.result, PlanContactsAction.Feedback)
+        return feedback, feedback.partial_plan if feedback.partial_plan.steps else None
+
+    def take(self, content: ContactPlan, success: bool) -> None:
+        """Stamp a plan; publish and draw one that reaches its goal."""
+        content.header.stamp = self._node.get_clock().now().to_msg()
+        if success:
+            self._show(content)
+
+
+class MotionRequests(ProcessRequests):
+    """Motions along contact plans."""
+
+    name, action = "generate_motion", GenerateMotion
+    field, content = "trajectory", WholeBodyTrajectory
+    function = f"{MODULE}:move"
+    limit_field = "time_limit"
+
+    def __init__(
+        self,
+        node: AnsweringNode,
+        workers: ProcessWorkers,
+        cache: tuple[int, float, float],
+        defaults: Callable[[], PlanDefaults],
+        show: Callable[[WholeBodyTrajectory], None],
+    ) -> None:
+        """Offer the action.
+
+        Args:
+            node: that offers it.
+            workers: that work.
+            cache: what each of them keeps, see :func:`humanoid_ros.contact_planner.planning_worker.planning_cache`.
+            defaults: what requests may leave open.
+            show: takes each motion along a whole plan, in the executor's thread.
+        """
+        super().__init__(node, workers)
+        self._cache, self._defaults, self._show = cache, defaults, show
+
+    def asked(self, goal: Any) -> Any:
+        """Return the goal, which is the request."""
+        return goal
+
+    def arguments(self) -> tuple[tuple[int, float, float]]:
+        """Return what processes keep."""
+        return (self._cache,)
+
+    def time_limit(self, request: GenerateMotion.Goal) -> float:
+        """Wall-clock time that a request may take [s]."""
+        return seconds(request.time_limit) or self._defaults().motion_time_limit
+
+    def read(self, progress: Progress) -> tuple[GenerateMotion.Feedback, None]:
+        """Return feedback of a step."""
+        steps = round(progress.part / progress.fraction) if progress.fraction else 0
+        return GenerateMotion.Feedback(step=progress.part, steps=steps, stage=progress.stage), None
+
+    def take(self, content: WholeBodyTrajectory, success: bool) -> None:
+        """Publish a motion along a whole plan; its stamp stays 0: it begins when it is played."""
+        if success:
+            self._show(content)
 
 
 class ContactPlannerNode(ServingNode):

@@ -22,7 +22,7 @@ from humanoid_planner.posture import check_stance
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.contact_planner.plan_request import surface_placements
 from humanoid_ros.contact_planner.posture_answer import stance_force_messages
-from humanoid_ros.contact_planner.requested_scene import requested_scene
+from humanoid_ros.contact_planner.posture_request import requested_scene
 from humanoid_ros.messages.conversions import fill_vector
 from humanoid_ros.messages.posture_messages import configuration, posture_message
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance, stance_message

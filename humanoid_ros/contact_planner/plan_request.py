@@ -43,9 +43,15 @@ from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import Criterion, NearReference, WeightedSum
 from humanoid_planner.posture.motion.guide import NearGuide
 from humanoid_planner.posture.planning_cache import PlanningCache
-from humanoid_ros.contact_planner.criterion_messages import CriterionKind, check_guide, read_criterion
-from humanoid_ros.contact_planner.posture_task_messages import check_collision_margin, load, posture_task
-from humanoid_ros.contact_planner.requested_scene import requested_scene
+from humanoid_ros.contact_planner.posture_request import (
+    CriterionKind,
+    check_collision_margin,
+    check_guide,
+    load,
+    posture_task,
+    read_criterion,
+    requested_scene,
+)
 from humanoid_ros.messages.field_values import read_fields, within
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance

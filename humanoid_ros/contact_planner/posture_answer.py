@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the planner found, as the fields of an answer."""
+"""What the planner found, as the fields of an answer, and a configuration as a joint state."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 from humanoid_stack.msg import ConstraintViolation, ContactForce, PostureReport
 from numpy.typing import NDArray
+from sensor_msgs.msg import JointState
 
 from humanoid_model import Robot
+from humanoid_model.ball_joint import BallJoint
 from humanoid_planner.equilibrium import EquilibriumMethod
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import ReturnCode
@@ -104,4 +106,30 @@ def _force(
     fill_vector(message.position, position)
     fill_vector(message.normal, normal)
     fill_vector(message.force, force)
+    return message
+
+
+def joint_state(robot: Robot, q: NDArray[np.float64], efforts: Mapping[str, float], world: str) -> JointState:
+    """Joint state of a configuration (nq,), without stamp; ball joints are their three members.
+
+    Args:
+        robot: the robot.
+        q: (nq,) configuration.
+        efforts: by joint [N m or N]; empty leaves them out, joints that aren't in it bear none.
+        world: name of the world frame.
+    """
+    message = JointState()
+    message.header.frame_id = world
+    for name in robot.joint_names:
+        if name in robot.ball_joints:
+            members = robot.ball_joints[name]
+            start = robot.index_q(name)
+            positions = BallJoint(robot.description, members).angles(q[start : start + 4])
+            message.name.extend(members)
+            message.position.extend(float(value) for value in positions)
+        elif robot.model.joints[robot.parts.joint_ids[name]].nq == 1:
+            message.name.append(name)
+            message.position.append(float(q[robot.index_q(name)]))
+    if efforts:
+        message.effort = [float(efforts.get(name, 0.0)) for name in message.name]
     return message

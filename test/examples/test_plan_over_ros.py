@@ -19,7 +19,7 @@ from humanoid_model import load_robot
 from humanoid_planner.contacts import PlanVerdict, PlanViolation
 from humanoid_ros.client import PlanAnswer
 from humanoid_ros.contact_planner.plan_request import PlanDefaults
-from humanoid_ros.contact_planner.plan_task import plan
+from humanoid_ros.contact_planner.planning_worker import plan
 
 
 @pytest.mark.feature("001-F259", "001-F260")

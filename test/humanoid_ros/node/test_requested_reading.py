@@ -138,7 +138,7 @@ def test_drawings_of_mechanisms(own: Path, where: str) -> None:
 
 
 def ask_for_a_plan(robot: str) -> None:
-    from humanoid_ros.contact_planner.requested_scene import requested_scene
+    from humanoid_ros.contact_planner.posture_request import requested_scene
 
     requested_scene(PlanningCache(2, 0.01, 20.0), "", robot, "stand")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers to requests for plans, worked out in a process of their own; requests and answers travel as bytes.
+"""Answers to requests for plans and motions, worked out in a process of their own; both travel as bytes.
 
 Importing this module loads all that a request needs.
 """
@@ -12,18 +12,22 @@ import time
 
 import numpy as np
 from geometry_msgs.msg import Point
-from humanoid_stack.action import PlanContacts
-from humanoid_stack.msg import ContactPlanRequest
+from humanoid_stack.action import GenerateMotion, PlanContacts
+from humanoid_stack.msg import ContactPlanRequest, WholeBodyTrajectory
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message, serialize_message
 
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_planner.contacts import ContactPlanner
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.motion import MotionSettings, generate_motion
 from humanoid_planner.posture.planning_cache import PlanningCache
-from humanoid_ros.contact_planner.plan_messages import PlanWriter, statistics_message
+from humanoid_ros.contact_planner.plan_messages import PlanWriter, read_plan, statistics_message
 from humanoid_ros.contact_planner.plan_request import PlanDefaults, read_plan_request
+from humanoid_ros.contact_planner.posture_request import posture_task
 from humanoid_ros.messages.conversions import point
+from humanoid_ros.messages.field_values import read_fields
+from humanoid_ros.messages.whole_body_trajectory import whole_body_message
 from humanoid_ros.node.process_requests import Answer
 from humanoid_ros.node.request_fields import time_limit
 
@@ -103,3 +107,34 @@ class _Watch:
 
 def _bytes(message: object) -> bytes:
     return bytes(serialize_message(message))
+
+
+def move(request: bytes, cache: tuple[int, float, float], tell: ProgressCallback) -> Answer:
+    """Answer a request for a motion.
+
+    Args:
+        request: serialised goal of ``GenerateMotion``.
+        cache: arguments of :func:`planning_cache`.
+        tell: told of each step.
+
+    Raises:
+        InputError: a field can't be used; the message names it.
+    """
+    asked = deserialize_message(request, GenerateMotion.Goal)
+    settings = MotionSettings(**read_fields(MotionSettings, asked))
+    kept = planning_cache(*cache)
+    plan = read_plan(kept, asked.plan, "plan")
+    kinematics = RobotKinematics(plan.robot)
+    motion = generate_motion(
+        plan.robot,
+        plan.scene,
+        plan,
+        settings=settings,
+        collisions=kept.collision_model(plan.robot, kept.scene(asked.plan.scene, "plan.scene"))
+        if asked.collisions
+        else False,
+        tasks=[posture_task(task, kinematics, f"tasks[{i}]") for i, task in enumerate(asked.tasks)],
+        progress=tell,
+    )
+    found = WholeBodyTrajectory() if motion.trajectory is None else whole_body_message(motion.trajectory, "world")
+    return Answer(motion.success, "" if motion.success else motion.explanation, bytes(serialize_message(found)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks and loads of a request as those of the posture generator."""
+"""What requests say of postures: scene and robot, tasks and loads, and what is minimised."""
 
 from __future__ import annotations
 
@@ -11,16 +11,44 @@ import numpy as np
 import pinocchio as pin
 from humanoid_stack.msg import LinkWrench
 from humanoid_stack.msg import PostureTask as TaskMessage
+from humanoid_stack.srv import GeneratePosture
 from numpy.typing import NDArray
 
+from humanoid_model import Robot, Scene
 from humanoid_model.checks import check_enumerated, check_finite, check_known, check_not_negative
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.posture import Criterion, LeastTorque, NearReference, near_middle
+from humanoid_planner.posture.planning_cache import PlanningCache
+from humanoid_planner.posture.tasks.state import Load
+from humanoid_planner.posture.tasks.criteria import NearPath
 from humanoid_planner.posture.tasks import link_tasks
 from humanoid_planner.posture.tasks.state import Load
 from humanoid_planner.posture.tasks.task import Task
 from humanoid_ros.messages.posture_messages import unit_quaternion
 from humanoid_ros.node.request_fields import MAX_FORCE, vector
+from humanoid_ros.node.requested_files import check_requested, requested_reading
+
+
+def requested_scene(
+    cache: PlanningCache, scene: str, robot: str, default: str, prefix: str = ""
+) -> tuple[Scene, Robot]:
+    """Return the scene and the robot that a request names.
+
+    Args:
+        cache: where they are kept.
+        scene: field of the request; empty: the default.
+        robot: field of the request.
+        default: scene of the node, which may lie anywhere; empty: there is none.
+        prefix: of the fields' names.
+
+    Raises:
+        InputError: one of them can't be used, or is a file that requests mayn't name; the message names the field.
+    """
+    with requested_reading(scene):
+        found = cache.scene(check_requested(scene, f"{prefix}scene") or default, f"{prefix}scene")
+    with requested_reading(robot):
+        return found, cache.robot_in(found, check_requested(robot, f"{prefix}robot"), f"{prefix}robot")
 
 
 class TaskKind(IntEnum):
@@ -175,3 +203,61 @@ def check_collision_margin(request: Any) -> None:
             element="collision_margin",
             remedy="Set collisions, or leave the margin at 0",
         )
+
+
+class CriterionKind(IntEnum):
+    """What is minimised."""
+
+    NO_CRITERION = GeneratePosture.Request.NO_CRITERION
+    NEAR_REFERENCE = GeneratePosture.Request.NEAR_REFERENCE
+    NEAR_MIDDLE = GeneratePosture.Request.NEAR_MIDDLE
+    NEAR_GUIDE = GeneratePosture.Request.NEAR_GUIDE
+    CENTRE_IN_POLYGON = GeneratePosture.Request.CENTRE_IN_POLYGON
+    CENTRE_IN_WRENCHES = GeneratePosture.Request.CENTRE_IN_WRENCHES
+    LEAST_TORQUE = GeneratePosture.Request.LEAST_TORQUE
+
+    @property
+    def of_one_stance(self) -> bool:
+        """Whether it belongs to one stance, whose contacts it goes by."""
+        return self in (CriterionKind.CENTRE_IN_POLYGON, CriterionKind.CENTRE_IN_WRENCHES)
+
+
+def read_criterion(
+    kind: CriterionKind,
+    kinematics: RobotKinematics,
+    scene: Scene,
+    reference: NDArray[Any],
+    guide: list[NDArray[Any]],
+) -> Criterion | None:
+    """Return a criterion that belongs to no stance; None for none.
+
+    Args:
+        kind: of the request.
+        kinematics: of the robot.
+        scene: around it.
+        reference: (nq,) posture of the request.
+        guide: (nq,) postures of the request.
+
+    Raises:
+        InputError: a guide that is none.
+    """
+    if kind is CriterionKind.NEAR_REFERENCE:
+        return NearReference(kinematics, reference)
+    if kind is CriterionKind.NEAR_MIDDLE:
+        return near_middle(kinematics)
+    if kind is CriterionKind.NEAR_GUIDE:
+        return NearPath(kinematics, check_guide(guide))
+    if kind is CriterionKind.LEAST_TORQUE:
+        return LeastTorque(kinematics, kinematics.total_mass * float(np.linalg.norm(scene.gravity)) or 1.0)
+    return None
+
+
+def check_guide(guide: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return a guide that leads from somewhere to somewhere.
+
+    Raises:
+        InputError: it has less than two postures.
+    """
+    if len(guide) < 2:
+        raise InputError(f"has {len(guide)} postures", element="guide", remedy="Give two or more")
+    return guide

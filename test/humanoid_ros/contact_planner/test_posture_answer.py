@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from humanoid_model import Robot, load_robot
-from humanoid_ros.contact_planner.posture_joint_state import joint_state
+from humanoid_ros.contact_planner.posture_answer import joint_state
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from humanoid_stack.msg import ContactForce
 from visualization_msgs.msg import Marker
 
 from humanoid_model import load_robot
-from humanoid_ros.contact_planner.posture_markers import FAILED, FOUND, ShownPosture, posture_markers
+from humanoid_ros.contact_planner.planner_markers import FAILED, FOUND, ShownPosture, posture_markers
 from humanoid_ros.messages.conversions import array, fill_vector, placement
 
 SQUARE = np.array([[0.0, 0.0, 0.1], [1.0, 0.0, 0.1], [1.0, 1.0, 0.1], [0.0, 1.0, 0.1]])

@@ -1,37 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answer to a generate_posture request."""
+"""Answers to the services `generate_posture`, `check_equilibrium` and `verify_plan`.
+
+A node answers some before any request, so that the first request finds all in memory.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
 import numpy as np
-from humanoid_stack.srv import GeneratePosture
+from humanoid_stack.msg import Contact, PlanViolation, Surface
+from humanoid_stack.msg import Stance as StanceMessage
+from humanoid_stack.srv import CheckEquilibrium, GeneratePosture, VerifyPlan
 
-from humanoid_model import Scene, Stance
+from humanoid_model import Robot, Scene, Stance
 from humanoid_model.checks import check_enumerated, check_known
-from humanoid_model.errors import InputError
+from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.fields import Described, count, number, text
+from humanoid_planner.contacts import PlanLimits, verify_plan
+from humanoid_planner.equilibrium import EquilibriumMethod
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.optimisation.solve import solver_names
-from humanoid_planner.posture import Criterion, PostureProblem, PostureRequirements, PostureResult, solve_problem
+from humanoid_planner.posture import (
+    Criterion,
+    PostureProblem,
+    PostureRequirements,
+    PostureResult,
+    check_stance,
+    solve_problem,
+)
+from humanoid_planner.posture.stance_equilibrium import patch_outline, patch_placement
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_planner.posture.planning_cache import PlanningCache
-from humanoid_planner.posture.problem import STABILITIES, surface_frame
-from humanoid_planner.posture.stance_equilibrium import patch_outline, patch_placement
-from humanoid_planner.posture.tasks.contact import place_contact
 from humanoid_planner.posture.tasks.criteria import centre_in_polygon, centre_in_wrenches
-from humanoid_ros.contact_planner.criterion_messages import CriterionKind, read_criterion
-from humanoid_ros.contact_planner.posture_answer import force_messages, joint_efforts, margin_text, report_message
-from humanoid_ros.contact_planner.posture_markers import ShownPosture
-from humanoid_ros.contact_planner.posture_task_messages import check_collision_margin, load, posture_task
-from humanoid_ros.contact_planner.requested_scene import requested_scene
-from humanoid_ros.messages.conversions import fill_vector, point
+from humanoid_planner.posture.tasks.contact import place_contact
+from humanoid_planner.posture.problem import surface_frame
+from humanoid_planner.posture.problem import STABILITIES
+from humanoid_ros.contact_planner.plan_messages import read_plan
+from humanoid_ros.contact_planner.planner_markers import ShownPosture
+from humanoid_ros.contact_planner.posture_answer import (
+    force_messages,
+    joint_efforts,
+    margin_text,
+    report_message,
+    stance_force_messages,
+)
+from humanoid_ros.contact_planner.posture_request import (
+    CriterionKind,
+    check_collision_margin,
+    load,
+    posture_task,
+    read_criterion,
+    requested_scene,
+)
+from humanoid_ros.messages.conversions import fill_pose, fill_vector, point
 from humanoid_ros.messages.field_values import read_fields
 from humanoid_ros.messages.posture_messages import configuration, posture_message
-from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance, stance_message
-from humanoid_ros.node.request_fields import time_limit
+from humanoid_ros.messages.stance_messages import WORLD, contact_locations, request_scene, stance, stance_message
+from humanoid_ros.node.request_fields import time_limit, vector
 
 
 @dataclass(frozen=True)
@@ -204,3 +232,142 @@ def _text(wanted: PostureRequirements, result: PostureResult) -> str:
     if wanted.stability == "none":
         return ""
     return "stability margin 0" if result.balance is None else f"stability {margin_text(result.balance)}"
+
+
+class MethodKind(IntEnum):
+    """How equilibrium is tested; the library's methods have the same names."""
+
+    SUPPORT_POLYGON = CheckEquilibrium.Request.SUPPORT_POLYGON
+    CONTACT_FORCES = CheckEquilibrium.Request.CONTACT_FORCES
+    FORCE_POLYTOPE = CheckEquilibrium.Request.FORCE_POLYTOPE
+
+
+def answer_check_equilibrium(
+    cache: PlanningCache,
+    default_scene: str,
+    request: CheckEquilibrium.Request,
+    response: CheckEquilibrium.Response,
+) -> ShownPosture:
+    """Fill a response with whether the stance of a request keeps the robot in equilibrium.
+
+    Args:
+        cache: where robots and scenes are kept.
+        default_scene: of a request that names none.
+        request: the request.
+        response: to fill.
+
+    Returns:
+        What to draw.
+
+    Raises:
+        InputError: a field can't be used; the message names it.
+    """
+    base_scene, robot = requested_scene(cache, request.scene, request.robot, default_scene)
+    scene = request_scene(base_scene, request.surfaces, robot, "surfaces")
+    locations = contact_locations(request.locations, robot, "locations")
+    kinematics = RobotKinematics(robot)
+    q = configuration(request.posture, robot, "posture") if request.use_posture else None
+    answer = check_stance(
+        robot,
+        stance(request.stance, locations, scene.surfaces, "stance"),
+        scene=scene,
+        posture=q,
+        centre_of_mass=None if request.use_posture else vector(request.centre_of_mass, "centre_of_mass"),
+        method=EquilibriumMethod[check_enumerated(request.method, MethodKind, "method").name],
+        acceleration=vector(request.acceleration, "acceleration"),
+        loads=[load(wrench, kinematics, f"loads[{i}]") for i, wrench in enumerate(request.loads)],
+        torque_limits=bool(request.torque_limits),
+        kinematics=kinematics,
+    )
+    response.equilibrium = answer.equilibrium
+    response.margin = answer.margin
+    response.forces = stance_force_messages(answer, robot)
+    response.support_polygon = [point(vertex) for vertex in answer.region]
+    response.joint_names, response.efforts = list(answer.efforts), list(answer.efforts.values())
+    words = "equilibrium" if answer.equilibrium else "no equilibrium"
+    return ShownPosture(
+        robot=robot,
+        q=q,
+        # Without a posture it is unknown where contacts on the robot's own links are.
+        patches=[
+            patch_outline(contact, None if q is None else kinematics)
+            for contact in answer.contacts
+            if q is not None or not contact.ground
+        ],
+        forces=response.forces,
+        centre_of_mass=answer.centre_of_mass,
+        support_polygon=answer.region,
+        good=answer.equilibrium,
+        text=f"{words}, {margin_text(answer)}",
+    )
+
+
+def answer_verify_plan(cache: PlanningCache, request: VerifyPlan.Request, response: VerifyPlan.Response) -> None:
+    """Fill a response with what is wrong with the plan of a request.
+
+    Args:
+        cache: where robots and scenes are kept.
+        request: the request.
+        response: to fill.
+
+    Raises:
+        InputError: a field can't be used; the message names it.
+    """
+    limits = PlanLimits(**read_fields(PlanLimits, request))
+    plan = read_plan(cache, request.plan, "plan")
+    verdict = verify_plan(plan.robot, plan.scene, plan.stances, plan.postures, limits)
+    response.valid = verdict.success
+    response.violations = [
+        PlanViolation(step=one.stance, sample=one.sample, kind=one.kind, what=one.what) for one in verdict.violations
+    ]
+    response.postures = verdict.postures
+    response.max_drift, response.min_margin = float(verdict.drift), float(verdict.margin)
+    response.max_torque = float(verdict.torque)
+
+
+def warm_up(cache: PlanningCache, defaults: PostureDefaults) -> None:
+    """Answer requests about the robots of the node's scene as they stand, and forget the answers.
+
+    Compiled functions are loaded (or compiled, where they never were), robots, scene and volumes are kept.
+
+    Args:
+        cache: where robots and scenes are kept.
+        defaults: of the node.
+    """
+    for placed in cache.scene(defaults.scene, "scene").robots:
+        robot = placed.robot
+        stance, surfaces = _standing(robot)
+        name = robot.description.source
+        try:
+            answer_generate_posture(
+                cache,
+                defaults,
+                GeneratePosture.Request(
+                    robot=name,
+                    stance=stance,
+                    surfaces=surfaces,
+                    stability=GeneratePosture.Request.CONTACT_FORCES,
+                    criterion=GeneratePosture.Request.NEAR_REFERENCE,
+                    torque_limits=True,
+                    collisions=True,
+                ),
+                GeneratePosture.Response(),
+            )
+            for method in MethodKind:
+                request = CheckEquilibrium.Request(robot=name, stance=stance, surfaces=surfaces, method=method)
+                answer_check_equilibrium(cache, defaults.scene, request, CheckEquilibrium.Response())
+        except HumanoidError:
+            pass  # a robot without soles, or fixed to the world: a request about it is refused
+
+
+def _standing(robot: Robot) -> tuple[StanceMessage, list[Surface]]:
+    """Return the soles of a robot where its default posture has them, each on a surface of its own."""
+    links = robot.link_placements(robot.default_posture)
+    stance, surfaces = StanceMessage(), []
+    for place in robot.contacts.values():
+        if place.support:
+            surface = Surface(name=f"below {place.name}", body=WORLD)
+            fill_pose(surface.pose, links[place.link] * place.placement_link_patch)
+            surfaces.append(surface)
+            stance.contacts.append(Contact(location=place.name, surface=surface.name))
+    return stance, surfaces
