@@ -24,7 +24,7 @@ from humanoid_ros.bringup.supervisor import Supervisor
 from humanoid_ros.client import HumanoidStack
 from humanoid_ros.client.answers import robot_state
 from humanoid_ros.messages.conversions import array, seconds
-from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.messages.motion_messages import whole_body_message
 from humanoid_sim.playback import ContactLoad, MotionWatch, PlayedMotion
 
 SLICE, STILL, SLICES = 0.25, 1e-3, 40

@@ -18,7 +18,7 @@ from humanoid_model import HumanoidError
 from humanoid_model.progress import Progress
 from humanoid_planner.equilibrium.force_distribution import MotionBalance
 from humanoid_ros.client import HumanoidStack
-from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.messages.motion_messages import whole_body_message
 
 FRICTION = 0.7
 STOOD = 2.0

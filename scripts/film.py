@@ -20,7 +20,7 @@ from humanoid_ros.client import HumanoidStack
 from humanoid_ros.demo.demo_observer import wait_for
 from humanoid_ros.demo.headless_browser import HeadlessBrowser
 from humanoid_ros.demo.run_demo import FIRST_PORT, free_port
-from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.messages.motion_messages import whole_body_message
 from humanoid_ros.viewer.entrance import page_address, page_token
 
 FILM = Path(__file__).parents[1] / "docs" / "images" / "demo.gif"

@@ -32,7 +32,7 @@ from humanoid_ros.bringup.start_stack import processes
 from humanoid_ros.bringup.supervisor import Process
 from humanoid_ros.client import HumanoidStack
 from humanoid_ros.client.answers import PlanAnswer
-from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.messages.motion_messages import whole_body_message
 
 GROWTH = 0.05
 """Of a process' memory over the second half of the run, at most."""

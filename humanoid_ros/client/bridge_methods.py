@@ -19,7 +19,7 @@ from humanoid_ros.client.connection import Task, refused, succeeded
 from humanoid_ros.client.member import Member
 from humanoid_ros.client.requests import trajectory_message
 from humanoid_ros.messages.conversions import duration
-from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.messages.motion_messages import whole_body_message
 from humanoid_ros.node.sign_of_life import SignOfLife
 
 WORLD = "world"

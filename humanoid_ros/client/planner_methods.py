@@ -28,7 +28,7 @@ from humanoid_ros.client.answers import (
 from humanoid_ros.client.connection import Task, refused
 from humanoid_ros.client.member import LONG, Member
 from humanoid_ros.client.requests import duration_message, request
-from humanoid_ros.messages.field_values import write_word
+from humanoid_ros.messages.request_fields import write_word
 
 
 class PlannerMethods(Member):

@@ -26,9 +26,9 @@ from humanoid_planner.contacts import ContactProblem
 from humanoid_planner.motion import MotionSettings
 from humanoid_planner.posture.tasks.state import Load
 from humanoid_ros.messages.conversions import duration, fill_vector, point, vector
-from humanoid_ros.messages.field_values import write_word
-from humanoid_ros.messages.joint_trajectory import joint_trajectory_message
+from humanoid_ros.messages.motion_messages import joint_trajectory_message
 from humanoid_ros.messages.posture_messages import posture_message
+from humanoid_ros.messages.request_fields import write_word
 from humanoid_ros.messages.stance_messages import contact_location_message, surface_message
 
 R = TypeVar("R")

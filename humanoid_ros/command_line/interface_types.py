@@ -10,8 +10,7 @@ from ament_index_python.resources import get_resource, get_resources
 
 from humanoid_model.errors import InputError
 from humanoid_ros.command_line.similar_names import check_typed
-from humanoid_ros.messages.message_fields import fill_fields, plain_fields
-from humanoid_ros.messages.message_types import message_type
+from humanoid_ros.messages.message_fields import fill_fields, message_type, plain_fields
 
 LONGEST = 128
 """Items of a list, and characters of a text, that are shown unless all are asked for."""

@@ -52,10 +52,9 @@ from humanoid_ros.contact_planner.posture_request import (
     read_criterion,
     requested_scene,
 )
-from humanoid_ros.messages.field_values import read_fields, within
 from humanoid_ros.messages.posture_messages import configuration
+from humanoid_ros.messages.request_fields import read_fields, vector, within
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance
-from humanoid_ros.node.request_fields import vector
 
 
 class PlacesKind(IntEnum):

@@ -21,8 +21,7 @@ from humanoid_model import Robot
 from humanoid_ros.contact_planner.plan_messages import ReadPlan
 from humanoid_ros.contact_planner.plan_request import surface_placements
 from humanoid_ros.messages.conversions import array, fill_vector, placement, point
-from humanoid_ros.messages.force_markers import cone_numbers, write_cone, write_force
-from humanoid_ros.messages.scene_markers import shape_markers
+from humanoid_ros.messages.markers import cone_numbers, shape_markers, write_cone, write_force
 from humanoid_ros.messages.stance_messages import contacts_in_order
 
 FOUND = ColorRGBA(r=0.15, g=0.7, b=0.25, a=0.45)

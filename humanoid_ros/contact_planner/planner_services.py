@@ -56,10 +56,9 @@ from humanoid_ros.contact_planner.posture_request import (
     requested_scene,
 )
 from humanoid_ros.messages.conversions import fill_pose, fill_vector, point
-from humanoid_ros.messages.field_values import read_fields
 from humanoid_ros.messages.posture_messages import configuration, posture_message
+from humanoid_ros.messages.request_fields import read_fields, time_limit, vector
 from humanoid_ros.messages.stance_messages import WORLD, contact_locations, request_scene, stance, stance_message
-from humanoid_ros.node.request_fields import time_limit, vector
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,9 @@ from humanoid_ros.contact_planner.plan_messages import PlanWriter, read_plan, st
 from humanoid_ros.contact_planner.plan_request import PlanDefaults, read_plan_request
 from humanoid_ros.contact_planner.posture_request import posture_task
 from humanoid_ros.messages.conversions import point
-from humanoid_ros.messages.field_values import read_fields
-from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.messages.motion_messages import whole_body_message
+from humanoid_ros.messages.request_fields import read_fields, time_limit
 from humanoid_ros.node.process_requests import Answer
-from humanoid_ros.node.request_fields import time_limit
 
 PERIOD = 0.1
 """Least time between two pieces of news [s]."""

@@ -26,7 +26,7 @@ from humanoid_planner.posture.tasks import link_tasks
 from humanoid_planner.posture.tasks.state import Load
 from humanoid_planner.posture.tasks.task import Task
 from humanoid_ros.messages.posture_messages import unit_quaternion
-from humanoid_ros.node.request_fields import MAX_FORCE, vector
+from humanoid_ros.messages.request_fields import MAX_FORCE, vector
 from humanoid_ros.node.requested_files import check_requested, requested_reading
 
 

@@ -14,7 +14,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from humanoid_model.arrays import Reals
 from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_points
 from humanoid_ros.messages.conversions import point
-from humanoid_ros.messages.force_markers import write_force
+from humanoid_ros.messages.markers import write_force
 
 LEFT = ColorRGBA(r=0.12, g=0.37, b=0.66, a=1.0)
 RIGHT = ColorRGBA(r=0.82, g=0.38, b=0.11, a=1.0)

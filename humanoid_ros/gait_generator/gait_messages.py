@@ -12,7 +12,7 @@ from humanoid_model.arrays import Reals
 from humanoid_planner.gait import GaitResult
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
 from humanoid_ros.gait_generator.gait_figure import figure_message
-from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.messages.motion_messages import whole_body_message
 
 WORLD = "world"
 STATUSES = {

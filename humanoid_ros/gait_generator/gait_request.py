@@ -36,8 +36,7 @@ from humanoid_planner.gait import (
 from humanoid_planner.gait import GaitSolverOptions as Options
 from humanoid_planner.gait import GaitWeights as Weights
 from humanoid_ros.messages.conversions import seconds
-from humanoid_ros.messages.field_values import read_fields
-from humanoid_ros.node.request_fields import vector
+from humanoid_ros.messages.request_fields import read_fields, vector
 from humanoid_ros.node.requested_files import check_requested
 
 

@@ -28,9 +28,9 @@ from humanoid_kinematics.mad.syntax import MadSensor
 from humanoid_model.checks import check_known
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.messages.conversions import array
+from humanoid_ros.messages.request_fields import pose
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.qos import COMMAND
-from humanoid_ros.node.request_fields import pose
 
 JOY = "joy"
 """Name of the device that the topic of that name drives."""

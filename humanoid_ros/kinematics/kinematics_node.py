@@ -31,7 +31,8 @@ from humanoid_ros.kinematics.motion_file import MotionWriter
 from humanoid_ros.kinematics.motion_replay import MotionReplays
 from humanoid_ros.kinematics.relay_topics import RelayTopics
 from humanoid_ros.kinematics.tool_trajectories import ToolTrajectories
-from humanoid_ros.messages.marker_shapes import take_obstacles
+from humanoid_ros.messages.markers import take_obstacles
+from humanoid_ros.messages.request_fields import pose
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.executor_future import answer_of
@@ -48,7 +49,6 @@ from humanoid_ros.node.parameter_declaration import (
 )
 from humanoid_ros.node.qos import LATCHED, NEWEST, TRANSFORMS
 from humanoid_ros.node.refusals import shortened
-from humanoid_ros.node.request_fields import pose
 from humanoid_ros.node.requested_files import check_requested, check_written, next_free, requested_reading
 from humanoid_ros.node.run import run
 

@@ -23,7 +23,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.loop_closure import ROWS
 from humanoid_ros.messages.conversions import array, seconds
-from humanoid_ros.node.request_fields import pose
+from humanoid_ros.messages.request_fields import pose
 
 
 def commands(message: MechanismCommand, live: LiveMechanism) -> list[LiveCommand]:

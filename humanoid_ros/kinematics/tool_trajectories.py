@@ -16,7 +16,7 @@ from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_ros.kinematics.mechanism_messages import tool_path
 from humanoid_ros.kinematics.mechanism_topics import MechanismTopics
-from humanoid_ros.messages.joint_trajectory import joint_trajectory_message
+from humanoid_ros.messages.motion_messages import joint_trajectory_message
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.qos import COMMAND

@@ -1,15 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields of messages of any type, from and to what YAML holds."""
+"""Messages of any type: their classes by name, and their fields from and to what YAML holds."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
-from humanoid_ros.messages.message_types import message_type
+
+
+def message_type(name: str) -> type:
+    """Return the class of a message type such as ``std_msgs/msg/String``.
+
+    Raises:
+        InputError: it isn't installed.
+    """
+    try:
+        package, folder, kind = name.split("/")
+        found: type = getattr(import_module(f"{package}.{folder}"), kind)
+    except (ValueError, ImportError, AttributeError) as error:
+        raise InputError(f"the message type '{name}' isn't installed", remedy="Install its package") from error
+    return found
+
 
 _LIST = re.compile(r"sequence<(?P<kind>.+?)(, (?P<most>\d+))?>|(?P<element>.+)\[(?P<count>\d+)\]")
 _INTEGER = re.compile(r"(?P<unsigned>u?)int(?P<bits>8|16|32|64)")

@@ -15,7 +15,7 @@ from humanoid_model import Robot
 from humanoid_model.checks import check_known, check_numbers
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import QUATERNION_TOLERANCE, check_finite, fill_pose, fill_quaternion
-from humanoid_ros.node.request_fields import pose
+from humanoid_ros.messages.request_fields import pose
 
 
 def configuration(message: Posture, robot: Robot, field: str) -> NDArray[np.float64]:

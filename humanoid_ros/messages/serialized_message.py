@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of a fixed layout whose numbers are written straight into their serialised form.
+"""Messages of a fixed layout whose numbers are written straight into their serialised form; contacts as such messages.
 
 rclpy reads every field of a message through Python and copies it twice before it is sent: some hundred microseconds for
 the transforms of a humanoid. Where names and lengths stay, only the numbers change. Their places are found once, by
@@ -10,12 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
+from humanoid_stack.msg import ContactForce, ContactForces
 from numpy.typing import ArrayLike
 from rclpy.serialization import serialize_message
+
+from humanoid_ros.messages.conversions import fill_vector
+
+if TYPE_CHECKING:
+    from humanoid_sim.state.contacts import Contacts
+
 
 _HEADER = 4
 """Bytes in front of the body, in which a number lies at a multiple of its size (CDR)."""
@@ -86,3 +93,39 @@ class SerializedMessages:
         """Return the serialised message of a layout, arguments of the function that makes it, with its numbers."""
         flat = np.reshape(values, -1)
         return self._of_layout(layout, len(flat)).filled(flat, time)
+
+
+class ContactMessages:
+    """Makes the serialised message of each instant, vectors in the world frame."""
+
+    def __init__(self, world: str) -> None:
+        """Begin with the name of the world frame."""
+        self._world = world
+        self._messages = SerializedMessages(self._layout, _write)
+
+    def update(self, contacts: Contacts, time: Time) -> bytes:
+        """Return the serialised ContactForces of all contacts at a time."""
+        numbers = (
+            contacts.position, contacts.normal, contacts.force, contacts.torque,
+            contacts.gap[:, None], contacts.friction[:, None],
+        )  # fmt: skip
+        return self._messages.filled((tuple(contacts.bodies), tuple(contacts.state.tolist())), np.hstack(numbers), time)
+
+    def _layout(self, bodies: tuple[tuple[str, str], ...], states: tuple[int, ...]) -> ContactForces:
+        message = ContactForces()
+        message.header.frame_id = self._world
+        message.contacts = [
+            ContactForce(body_a=a, body_b=b, state=state) for (a, b), state in zip(bodies, states, strict=True)
+        ]
+        return message
+
+
+def _write(message: ContactForces, values: list[float], time: Time) -> None:
+    message.header.stamp = time
+    for number, contact in enumerate(message.contacts):
+        own = values[14 * number : 14 * number + 14]
+        fill_vector(contact.position, own)
+        fill_vector(contact.normal, own[3:])
+        fill_vector(contact.force, own[6:])
+        fill_vector(contact.torque, own[9:])
+        contact.gap, contact.friction = own[12:]

@@ -29,7 +29,7 @@ from humanoid_model.checks import (
 from humanoid_model.contact import SurfaceForm, curve_problem, polygon_problem
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import fill_pose, point
-from humanoid_ros.node.request_fields import pose, vector
+from humanoid_ros.messages.request_fields import pose, vector
 
 WORLD = "world"
 """Body of a surface that is fixed in the world and belongs to no body of the scene."""

@@ -11,9 +11,8 @@ from pathlib import Path
 from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_ros.messages.message_log import MessageLog
-from humanoid_ros.messages.message_types import message_type
-from humanoid_ros.messages.offered_quality import quality_text
+from humanoid_ros.messages.message_fields import message_type
+from humanoid_ros.messages.message_log import MessageLog, quality_text
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import declare_text, declare_texts, text, texts

@@ -12,8 +12,8 @@ from rclpy.publisher import Publisher
 from std_srvs.srv import SetBool, Trigger
 
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_ros.messages.message_types import message_type
-from humanoid_ros.messages.offered_quality import recorded_quality
+from humanoid_ros.messages.message_fields import message_type
+from humanoid_ros.messages.message_log import recorded_quality
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.parameter_declaration import (
     declare_flag,

@@ -19,10 +19,10 @@ from rclpy.subscription import Subscription
 from humanoid_model.checks import check_enumerated, check_known, check_not_negative
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import fill_vector, stamp
+from humanoid_ros.messages.request_fields import vector
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.qos import COMMAND, SENSOR
-from humanoid_ros.node.request_fields import vector
 from humanoid_ros.simulator.heard_publisher import HeardPublisher
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_ros.simulator.topic_device import TopicDevice

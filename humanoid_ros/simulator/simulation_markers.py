@@ -9,7 +9,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_ros.messages.conversions import fill_vector, point
-from humanoid_ros.messages.force_markers import cone_numbers, write_cone, write_force
+from humanoid_ros.messages.markers import cone_numbers, write_cone, write_force
 from humanoid_ros.messages.serialized_message import SerializedMessages
 from humanoid_sim.state.contacts import Contacts, ContactState
 

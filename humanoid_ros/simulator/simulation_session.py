@@ -20,8 +20,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.fields import Described, flag, number
 from humanoid_ros.messages.conversions import fill_transform, stamp
 from humanoid_ros.messages.link_transforms import write_transforms
-from humanoid_ros.messages.scene_markers import scene_markers
-from humanoid_ros.messages.scene_view import scene_view
+from humanoid_ros.messages.markers import scene_markers, scene_view
 from humanoid_ros.messages.serialized_message import SerializedMessage
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.qos import COMMAND

@@ -15,8 +15,7 @@ from rosgraph_msgs.msg import Clock
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
-from humanoid_ros.messages.contact_messages import ContactMessages
-from humanoid_ros.messages.serialized_message import SerializedMessage
+from humanoid_ros.messages.serialized_message import ContactMessages, SerializedMessage
 from humanoid_ros.node.qos import CLOCK, LATCHED, STATE, TRANSFORMS
 from humanoid_ros.simulator.heard_publisher import HeardPublisher
 from humanoid_ros.simulator.other_clocks import OtherClocks

@@ -12,7 +12,7 @@ from humanoid_stack.msg import DeviceState
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_ros.node.request_fields import pose
+from humanoid_ros.messages.request_fields import pose
 from humanoid_sim.interaction import DeviceSample, MouseDevice
 
 

@@ -42,12 +42,7 @@ from humanoid_ros.node.qos import LATCHED, NEWEST, STATIC_TRANSFORMS, TRANSFORMS
 from humanoid_ros.node.run import run
 from humanoid_ros.viewer.camera import Camera, Following
 from humanoid_ros.viewer.controls import Later
-from humanoid_ros.viewer.drawing.contact_drawing import (
-    ARROW_SCALE,
-    CONE_SCALE,
-    ContactDrawing,
-    ContactView,
-)
+from humanoid_ros.viewer.drawing.contact_drawing import ARROW_SCALE, CONE_SCALE, ContactDrawing, ContactView
 from humanoid_ros.viewer.drawing.drawn_messages import coloured_meshes, contact_view, draw_markers, trace_lines, viewed
 from humanoid_ros.viewer.drawing.scene_drawing import ColouredMeshDrawing, SceneDrawing, TraceDrawing
 from humanoid_ros.viewer.drawing.shapes import LARGEST, drawable

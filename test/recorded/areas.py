@@ -273,10 +273,10 @@ def interfaces() -> Quantities:
 def messages() -> Quantities:
     """Messages that nodes make of what the libraries give: their words as they are, their numbers in order."""
     from humanoid_control.walking import generate_walk, plan_footsteps
+    from humanoid_ros.messages.markers import scene_view
+    from humanoid_ros.messages.motion_messages import whole_body_message
     from humanoid_ros.messages.posture_messages import configuration, posture_message
-    from humanoid_ros.messages.scene_view import scene_view
     from humanoid_ros.messages.stance_messages import contact_location_message, stance_message, surface_message
-    from humanoid_ros.messages.whole_body_trajectory import whole_body_message
 
     robot, scene = load_robot("hrp2"), load_scene("stand")
     q = robot.postures["half_sitting"]

@@ -14,8 +14,7 @@ from humanoid_model.description import Shape
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Light
 from humanoid_model.shape_triangles import Triangles
-from humanoid_ros.messages.marker_shapes import marker_name, marker_placement, marker_shape
-from humanoid_ros.messages.scene_view import read_view
+from humanoid_ros.messages.markers import marker_name, marker_placement, marker_shape, read_view
 from humanoid_ros.viewer.drawing.contact_drawing import ContactView
 from humanoid_ros.viewer.drawing.scene_drawing import ColouredMesh, SceneDrawing, SceneItem, TraceLine
 from humanoid_ros.viewer.drawing.shapes import LARGEST, drawable, drawable_rows

@@ -18,7 +18,7 @@ from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, Whol
 from humanoid_planner.equilibrium.force_distribution import MotionBalance
 from humanoid_ros.controller_bridge.bridge_settings import BalanceSettings, BridgeSettings, load_bridge_settings
 from humanoid_ros.controller_bridge.trajectory_request import check_motion
-from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.messages.motion_messages import whole_body_message
 
 pytestmark = pytest.mark.ros
 TIMES = np.round(np.linspace(0.0, 1.4, 281), 3)

@@ -27,7 +27,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import load_robot
 from humanoid_ros.client import HumanoidStack
-from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.messages.motion_messages import whole_body_message
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 SIMULATOR_ARGUMENTS = ("-p", "scene:=walk")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages whose numbers are written into their serialised form, read back by the middleware's own reader."""
+"""Messages of a fixed layout, and contacts as such, are the ones that rclpy would have sent."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+pytest.importorskip("humanoid_stack", reason="the interfaces are not built")
 
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import TransformStamped
+from humanoid_stack.msg import ContactForces
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import ColorRGBA
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from humanoid_ros.messages.conversions import array, stamp
 from humanoid_ros.messages.link_transforms import write_transforms
-from humanoid_ros.messages.serialized_message import SerializedMessage, SerializedMessages
+from humanoid_ros.messages.serialized_message import ContactMessages, SerializedMessage, SerializedMessages
+from humanoid_sim.state.contacts import Contacts
 
 
 def write_joints(message: JointState, values: list[float], time: Time) -> None:
@@ -87,3 +91,34 @@ def test_layouts_are_made_once() -> None:
     assert list(read(("a", "b"), [1.0, 2.0, 3.0, 4.0]).velocity) == [3.0, 4.0]
     assert list(read(("a",), [5.0, 6.0]).velocity) == [6.0]
     assert made == [("a",), ("a", "b")]
+
+
+def test_every_field_is_told() -> None:
+    rng = np.random.default_rng(3)
+    contacts = Contacts(
+        position=rng.normal(size=(3, 3)),
+        normal=rng.normal(size=(3, 3)),
+        force=rng.normal(size=(3, 3)),
+        torque=rng.normal(size=(3, 3)),
+        gap=rng.normal(size=3),
+        velocity=rng.normal(size=(3, 3)),
+        friction=rng.uniform(size=3),
+        state=np.array([0, 1, 2]),
+        bodies=[("hrp2/RLEG_LINK5", "floor"), ("box", "floor"), ("box", "hrp2/RARM_LINK6")],
+    )
+    message = deserialize_message(ContactMessages("world").update(contacts, stamp(0.25)), ContactForces)
+    assert (message.header.frame_id, message.header.stamp.nanosec) == ("world", 250_000_000)
+    for i, contact in enumerate(message.contacts):
+        np.testing.assert_array_equal(array(contact.position), contacts.position[i])
+        np.testing.assert_array_equal(array(contact.normal), contacts.normal[i])
+        np.testing.assert_array_equal(array(contact.force), contacts.force[i])
+        np.testing.assert_array_equal(array(contact.torque), contacts.torque[i])
+        assert (contact.gap, contact.friction) == (contacts.gap[i], contacts.friction[i])
+        assert contact.state == i
+        assert (contact.body_a, contact.body_b) == contacts.bodies[i]
+    assert len(message.contacts) == 3
+
+
+def test_no_contact() -> None:
+    data = ContactMessages("world").update(Contacts.none(), stamp(0.0))
+    assert len(deserialize_message(data, ContactForces).contacts) == 0

@@ -39,7 +39,7 @@ from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 from humanoid_model import load_robot  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_model.urdf import read_urdf  # noqa: E402
-from humanoid_ros.messages.scene_view import read_view  # noqa: E402
+from humanoid_ros.messages.markers import read_view  # noqa: E402
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SIMULATOR_ARGUMENTS = ("-p", "diagnostics_rate:=10.0")

@@ -39,7 +39,7 @@ from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 from humanoid_model.camera import Camera  # noqa: E402
 from humanoid_model.scene import Light, Scene  # noqa: E402
 from humanoid_ros.demo.headless_browser import HeadlessBrowser, find_browser  # noqa: E402
-from humanoid_ros.messages.scene_view import scene_view  # noqa: E402
+from humanoid_ros.messages.markers import scene_view  # noqa: E402
 
 DOMAIN = claim_domain()
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -1,22 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The motion of a whole robot as a message: joints, base, contact schedule, planned forces, zero-moment point."""
+"""Motions as messages: a joint trajectory; a whole robot's with base, contacts, planned forces, zero-moment point."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
+from array import array
 from collections.abc import Iterable, Mapping
 
 import humanoid_stack.msg as messages
 import numpy as np
 import pinocchio as pin
 from geometry_msgs.msg import Pose, Twist
+from numpy.typing import NDArray
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
+from trajectory_msgs.msg import JointTrajectoryPoint
 
 from humanoid_model import Contact, Stance
+from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
-from humanoid_ros.messages.conversions import fill_pose, fill_vector, point, vector
-from humanoid_ros.messages.joint_trajectory import joint_trajectory_message
+from humanoid_ros.messages.conversions import duration, fill_pose, fill_vector, point, vector
 from humanoid_ros.messages.stance_messages import stance_message
+
+
+def floats(row: NDArray[np.float64]) -> array[float]:
+    """Return numbers as fields of messages take them without looking at each."""
+    return array("d", row.tobytes())
+
+
+def joint_trajectory_message(
+    trajectory: JointTrajectory, *, start: float = 0.0, efforts: bool = True
+) -> JointTrajectoryMessage:
+    """Return the message of a joint trajectory, with what its points give.
+
+    Args:
+        trajectory: of the library.
+        start: its time at which the message's trajectory starts [s].
+        efforts: whether feed-forward efforts go along.
+    """
+    message = JointTrajectoryMessage(joint_names=list(trajectory.joint_names))
+    tables = {
+        "positions": trajectory.positions,
+        "velocities": trajectory.velocities,
+        "accelerations": trajectory.accelerations,
+        "effort": trajectory.efforts if efforts else None,
+    }
+    for k, time in enumerate(trajectory.times):
+        point = JointTrajectoryPoint(time_from_start=duration(float(time - start)))
+        for field, table in tables.items():
+            if table is not None and not np.isnan(table[k, 0]):
+                setattr(point, field, floats(table[k]))
+        message.points.append(point)
+    return message
+
 
 _OWN_NAME = ("sole", "tip")
 """Parts that have the name of their location."""

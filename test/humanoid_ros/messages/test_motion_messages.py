@@ -14,7 +14,7 @@ from humanoid_stack.msg import Contact as ContactMessage
 from humanoid_model import Contact, ContactKind, Surface, load_robot
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
 from humanoid_ros.messages.conversions import array, placement, seconds
-from humanoid_ros.messages.whole_body_trajectory import whole_body_message
+from humanoid_ros.messages.motion_messages import whole_body_message
 
 BIP = load_robot("bip", geometry=False)
 FLOOR = Surface("floor", "floor", pin.SE3.Identity())

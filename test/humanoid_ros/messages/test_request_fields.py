@@ -16,7 +16,7 @@ from humanoid_model.fields import descriptions
 from humanoid_planner.contacts import ContactProblem
 from humanoid_planner.motion import MotionSettings
 from humanoid_planner.posture import PostureRequirements
-from humanoid_ros.messages.field_values import constants_of, read_fields, within, write_word
+from humanoid_ros.messages.request_fields import constants_of, read_fields, within, write_word
 
 
 def test_a_plain_message_says_what_the_library_has_by_itself() -> None:

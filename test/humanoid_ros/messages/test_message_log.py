@@ -12,7 +12,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from rclpy.duration import Duration
 from rclpy.qos import LivelinessPolicy, QoSProfile
 
-from humanoid_ros.messages.offered_quality import quality_text, recorded_quality
+from humanoid_ros.messages.message_log import quality_text, recorded_quality
 from humanoid_ros.node.qos import LATCHED, SENSOR, STATE, STATIC_TRANSFORMS, TRANSFORMS
 from humanoid_sim.recording.mcap_recorder import LATCHED_PROFILE
 
