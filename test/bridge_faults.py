@@ -40,7 +40,7 @@ from unique_identifier_msgs.msg import UUID
 
 from humanoid_ros.controller_bridge.bridge_settings import Kind
 from humanoid_ros.messages.conversions import duration
-from humanoid_ros.node.guarded_action_client import GuardedActionClient
+from humanoid_ros.node.clients import GuardedActionClient
 
 STOPPED, TOLD = 0.3, 0.5
 """Bounds: until nothing moves, and until the client is told [s]."""

@@ -20,7 +20,7 @@ from humanoid_ros.client.member import Member
 from humanoid_ros.client.requests import trajectory_message
 from humanoid_ros.messages.conversions import duration
 from humanoid_ros.messages.motion_messages import whole_body_message
-from humanoid_ros.node.sign_of_life import SignOfLife
+from humanoid_ros.node.clients import SignOfLife
 
 WORLD = "world"
 SIGN = 0.5

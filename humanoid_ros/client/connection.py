@@ -24,7 +24,7 @@ from rclpy.task import Future
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.progress import Progress, ProgressCallback
-from humanoid_ros.node.guarded_action_client import (
+from humanoid_ros.node.clients import (
     GuardedActionClient,
     RequestServer,
     service_is_ready,

@@ -14,7 +14,7 @@ from unique_identifier_msgs.msg import UUID
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.command_line.interface_types import filled, interface_name, interface_type, shown
 from humanoid_ros.command_line.session import PATIENCE, Session, add_verb
-from humanoid_ros.node.guarded_action_client import GuardedActionClient, RequestServer
+from humanoid_ros.node.clients import GuardedActionClient, RequestServer
 from humanoid_ros.node.qos import SENSOR
 
 STATUS = {

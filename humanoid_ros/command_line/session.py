@@ -15,7 +15,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.command_line.similar_names import check_typed
-from humanoid_ros.node.guarded_action_client import RequestServer, service_servers
+from humanoid_ros.node.clients import RequestServer, service_servers
 from humanoid_ros.node.run import stay_on_this_machine
 
 T = TypeVar("T")

@@ -38,13 +38,12 @@ from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion, Sta
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.conversions import stamp as stamp_message
 from humanoid_ros.messages.message_log import MessageLog
-from humanoid_ros.node.answering_action_server import AnsweringActionServer
+from humanoid_ros.node.answering_node import AnsweringActionServer, ManagedNode
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
-from humanoid_ros.node.executor_future import answer_of, waking_future
-from humanoid_ros.node.managed_node import ManagedNode
 from humanoid_ros.node.parameter_declaration import declare_flag, declare_text, flag, refuse_unusable, text
 from humanoid_ros.node.requested_files import check_file_parameters, next_free
 from humanoid_ros.node.run import run
+from humanoid_ros.node.service_workers import answer_of, waking_future
 
 NAME = "execute_trajectory"
 SOON = 10.0

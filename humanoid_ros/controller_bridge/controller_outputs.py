@@ -26,7 +26,7 @@ from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_ros.controller_bridge.bridge_settings import ControllerSettings, Kind
 from humanoid_ros.messages.conversions import duration, seconds, stamp
 from humanoid_ros.messages.motion_messages import floats, joint_trajectory_message
-from humanoid_ros.node.guarded_action_client import GuardedActionClient
+from humanoid_ros.node.clients import GuardedActionClient
 from humanoid_ros.node.qos import COMMAND, NEWEST_OF_ANY
 
 Record = Callable[[str, str, bytes], None]

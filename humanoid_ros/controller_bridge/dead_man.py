@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from rclpy.node import Node
 from unique_identifier_msgs.msg import UUID
 
+from humanoid_ros.node.clients import TOPIC
 from humanoid_ros.node.qos import SENSOR
-from humanoid_ros.node.sign_of_life import TOPIC
 
 
 class DeadMan:

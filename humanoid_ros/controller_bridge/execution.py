@@ -24,7 +24,7 @@ from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, Bridg
 from humanoid_ros.controller_bridge.controller_outputs import ControllerOutput, Form, Reference, TrajectoryOutput, now
 from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion
-from humanoid_ros.node.executor_future import waking_future
+from humanoid_ros.node.service_workers import waking_future
 
 Result = ExecuteTrajectory.Result
 

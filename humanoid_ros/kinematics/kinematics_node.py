@@ -33,9 +33,8 @@ from humanoid_ros.kinematics.relay_topics import RelayTopics
 from humanoid_ros.kinematics.tool_trajectories import ToolTrajectories
 from humanoid_ros.messages.markers import take_obstacles
 from humanoid_ros.messages.request_fields import pose
-from humanoid_ros.node.answering_node import AnsweringNode
+from humanoid_ros.node.answering_node import AnsweringNode, shortened
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
-from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.parameter_declaration import (
     declare_flag,
     declare_number,
@@ -48,9 +47,9 @@ from humanoid_ros.node.parameter_declaration import (
     texts,
 )
 from humanoid_ros.node.qos import LATCHED, NEWEST, TRANSFORMS
-from humanoid_ros.node.refusals import shortened
 from humanoid_ros.node.requested_files import check_requested, check_written, next_free, requested_reading
 from humanoid_ros.node.run import run
+from humanoid_ros.node.service_workers import answer_of
 
 LONGEST = 0.1
 """A longer time from one look at the clock to the next counts as so much: nothing jumps after the node was held up [s].

@@ -16,10 +16,9 @@ from humanoid_kinematics.analysis.recording import Recording
 from humanoid_model.checks import check_known
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.kinematics.motion_file import read_motion
-from humanoid_ros.node.answering_action_server import AnsweringActionServer
-from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.executor_future import answer_of, waking_future
+from humanoid_ros.node.answering_node import AnsweringActionServer, AnsweringNode
 from humanoid_ros.node.requested_files import check_requested
+from humanoid_ros.node.service_workers import answer_of, waking_future
 
 NAME = "replay_motion"
 FEEDBACK = 0.1

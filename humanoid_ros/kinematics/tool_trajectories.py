@@ -18,8 +18,8 @@ from humanoid_ros.kinematics.mechanism_messages import tool_path
 from humanoid_ros.kinematics.mechanism_topics import MechanismTopics
 from humanoid_ros.messages.motion_messages import joint_trajectory_message
 from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.qos import COMMAND
+from humanoid_ros.node.service_workers import answer_of
 
 MOST = 10_000
 """Points that a trajectory may have."""

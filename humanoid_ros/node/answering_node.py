@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every node of the stack is: its answers reach their clients, it tells what it refuses, and how it ends."""
+"""What every node of the stack is: its answers reach their clients, it tells what it refuses, and how it ends.
+
+Answers of its actions also reach clients that the middleware has discovered only half; a managed node answers every
+request for a transition.
+"""
 
 from __future__ import annotations
 
+import traceback
 import warnings
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from typing import Any
 
+from action_msgs.msg import GoalStatus
+from lifecycle_msgs.srv import ChangeState
+from rclpy.action import ActionServer
+from rclpy.action.server import RCLError
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
+from rclpy.lifecycle.node import LifecycleNodeMixin
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -17,11 +28,60 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.service import Service
 from rclpy.subscription import Subscription
 
-from humanoid_model.errors import InputError
+from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.node.process_mark import mark_process
+from humanoid_ros.node.process_workers import give_back_memory
 from humanoid_ros.node.qos import SERVICE
-from humanoid_ros.node.refusals import Refusals
-from humanoid_ros.node.worker_process import give_back_memory
+
+LONGEST = 2000
+"""Characters of a reason that are logged and told in diagnostics; who asked is told all of it."""
+
+
+class Refusals:
+    """What a node refused.
+
+    Attributes:
+        count: how many requests and messages so far.
+        last: the last one's name and why it was refused, shortened; empty before the first one.
+    """
+
+    def __init__(self, node: Any) -> None:
+        """Begin with none.
+
+        Args:
+            node: in whose log they are told.
+        """
+        self._node = node
+        self.count = 0
+        self.last = ""
+
+    def refuse(self, name: str, reason: str | Exception) -> str:
+        """Return the note that something could not be served.
+
+        Args:
+            name: of the service, action or topic.
+            reason: in words, or the error that came up; what isn't a HumanoidError is logged with its traceback.
+
+        Returns:
+            What to tell who asked.
+        """
+        message = str(reason)
+        if isinstance(reason, Exception) and not isinstance(reason, HumanoidError):
+            first, *_ = message.splitlines() or [""]
+            message = f"{type(reason).__name__}: {first}"
+            self._node.get_logger().error(shortened("".join(traceback.format_exception(reason)), 4 * LONGEST))
+        self.count += 1
+        self.last = f"{name}: {shortened(message)}"
+        self._node.get_logger().warning(f"refused: {self.last}")
+        return message
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """Return a text with at most so many characters of it, from both ends: a remedy stands at the end."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most * 3 // 4]} [... {len(text)} characters ...] {text[len(text) - most // 4 :]}"
+
 
 LOST = "failed to send response (timeout)"
 """How rclpy's warning begins when an answer was thrown away because its client isn't known yet."""
@@ -170,3 +230,104 @@ def send_until_heard(send: Callable[[], None]) -> None:
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
         if not lost:
             return
+
+
+KEPT = 60.0
+"""How long a client may ask for the result of a goal that has ended, by the node's clock [s].
+
+Until then goal and result stay in memory: whole-body trajectories and gaits are megabytes, and rclpy keeps them for
+900 s.
+"""
+
+
+class AnsweringActionServer(ActionServer):
+    """Keeps sending whether a goal is accepted, and its result, until the client can hear it.
+
+    What :class:`~humanoid_ros.node.answering_node.AnsweringNode` tells of services is true of an action's services too.
+    Where the answer to a goal is dropped, rclpy warns, keeps the goal and never executes it, and the client waits for
+    ever. Goals are executed as soon as they are accepted: there is no callback of one's own for that.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, result_timeout=KEPT, **options)
+
+    async def _execute_goal_request(self, request_header_and_message: tuple[Any, Any]) -> None:
+        await super()._execute_goal_request(request_header_and_message)
+        header, request = request_header_and_message
+        goal = self._goal_handles.get(bytes(request.goal_id.uuid))
+        if goal is None or goal.status != GoalStatus.STATUS_ACCEPTED:
+            return  # rejected, or accepted and under way: the answer was heard
+        answer = self._action_type.Impl.SendGoalService.Response()
+        answer.accepted = True
+        answer.stamp = self._node.get_clock().now().to_msg()
+        if self._is_heard(lambda: self._handle.send_goal_response(header, answer)):
+            self._handle.publish_status()
+            goal.execute()
+
+    def _send_result_response(self, request_header: Any, future: Any) -> None:
+        if not self._is_heard(lambda: self._handle.send_result_response(request_header, future.result())):
+            self._logger.warning("A result didn't reach its client, which may be gone")
+
+    def _is_heard(self, send: Callable[[], None]) -> bool:
+        for _ in range(ATTEMPTS):
+            try:
+                send()
+            except RCLError:
+                continue
+            return True
+        return False
+
+
+class ManagedNode(LifecycleNodeMixin, AnsweringNode):
+    """A node with ROS' states: unconfigured, inactive, active, finalized.
+
+    rclpy raises where a transition isn't possible in the state at hand, and the client waits without end. It says
+    nothing of what a transition's callback raises.
+    """
+
+    def __init__(self, name: str, **options: Any) -> None:
+        """Begin unconfigured.
+
+        Args:
+            name: of the node.
+            options: of :class:`rclpy.node.Node`.
+        """
+        AnsweringNode.__init__(self, name, **options)
+        LifecycleNodeMixin.__init__(self, callback_group=self.group)
+        self._callbacks = {number: self._told(callback) for number, callback in self._callbacks.items()}
+        for own in ("change_state", "get_state", "get_available_states", "get_available_transitions"):
+            answer_until_heard(getattr(self, f"_service_{own}"))  # rclpy makes them without create_service
+        answer_until_heard(self._service_get_transition_graph)
+        change = self._service_change_state.callback
+
+        def answer(request: ChangeState.Request, response: ChangeState.Response) -> ChangeState.Response:
+            try:
+                self._check_possible(request.transition.id, request.transition.label)
+            except InputError as error:
+                self.refusals.refuse("change_state", error)
+                return ChangeState.Response(success=False)
+            return change(request, response)
+
+        self._service_change_state.callback = answer
+
+    def _check_possible(self, number: int, label: str) -> None:
+        """Raise an InputError for a transition that doesn't begin in the state at hand; a label counts more."""
+        possible = [own[:2] for own in self._state_machine.available_transitions]
+        if label not in [name for _, name in possible] if label else number not in [own for own, _ in possible]:
+            raise InputError(
+                f"is {label or number}, which doesn't begin in the state {self._state_machine.current_state[1]}",
+                element="transition",
+                remedy=f"Give {' or '.join(f'{name} ({own})' for own, name in possible)}" if possible else None,
+            )
+
+    def _told(self, callback: Callable[[LifecycleState], Any]) -> Callable[[LifecycleState], Any]:
+        """Return a transition's callback whose exception is told before ROS processes it as an error."""
+
+        def call(state: LifecycleState) -> Any:
+            try:
+                return callback(state)
+            except Exception as error:
+                self.refusals.refuse(callback.__name__, error)
+                return TransitionCallbackReturn.ERROR
+
+        return call

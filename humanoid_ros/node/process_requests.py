@@ -15,12 +15,10 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.serialization import deserialize_message, serialize_message
 
 from humanoid_model.progress import Progress
-from humanoid_ros.node.answering_action_server import AnsweringActionServer
-from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.executor_future import answer_of
+from humanoid_ros.node.answering_node import AnsweringActionServer, AnsweringNode
 from humanoid_ros.node.process_workers import ProcessWorkers, Task
 from humanoid_ros.node.qos import SERVICE
-from humanoid_ros.node.service_workers import CLOSED, ServiceWorkers
+from humanoid_ros.node.service_workers import CLOSED, ServiceWorkers, answer_of
 
 CANCELLED = "Cancelled."
 STARTING = "starting a worker"

@@ -1,28 +1,152 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main function of every node."""
+"""The main function of every node: its command line, its executor, and how it ends, at a deadline if need be.
+
+Python's own handlers of signals, and all its threads, wait while a kernel or a library in C holds the interpreter's
+lock. The handler here is compiled: it starts a timer of the system, which ends the process, and then calls Python's.
+"""
 
 from __future__ import annotations
 
+import argparse
+import ctypes
+import faulthandler
 import gc
+import inspect
 import os
 import signal
 import sys
+import textwrap
 import threading
 import time
 import traceback
 from collections.abc import Callable
+from typing import Any, cast
 
+import llvmlite.binding as llvm
 import rclpy
+from llvmlite import ir
+from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.action.server import RCLError
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
 
 from humanoid_model.errors import HumanoidError
 from humanoid_model.resources import find_resource
 from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.deadline import end_after, give_more_time
-from humanoid_ros.node.node_help import read_command_line
+
+_NAME = "humanoid_ros_begin_to_end"
+_KEPT: list[object] = []
+"""Code and data that the system goes on to use."""
+
+
+class _Interval(ctypes.Structure):
+    """``struct itimerval``: period and time left, seconds and microseconds of each."""
+
+    _fields_ = [(name, ctypes.c_long) for name in ("every_s", "every_us", "left_s", "left_us")]
+
+
+def end_after(number: signal.Signals, seconds: float) -> None:
+    """End this process some time after a signal, which has a handler in Python that is called too.
+
+    It then tells on its standard error where all threads are, and dies of SIGALRM. The same signal again doesn't give
+    it more time; of several signals the last counts.
+
+    Args:
+        number: of the signal.
+        seconds: from the signal to the end [s].
+    """
+    interval = _Interval(0, 0, int(seconds), int(1e6 * (seconds % 1.0)))
+    faulthandler.register(signal.SIGALRM, all_threads=True, chain=True)
+    library = ctypes.CDLL(None)
+    library.signal.restype, library.signal.argtypes = ctypes.c_void_p, (ctypes.c_int, ctypes.c_void_p)
+    python = library.signal(number, None)  # asking for the handler in use takes putting another one there
+    engine = _compiled(python, ctypes.addressof(interval))
+    library.signal(number, engine.get_function_address(_NAME))
+    _KEPT.extend((engine, interval))
+
+
+def give_more_time(seconds: float) -> None:
+    """Put off the end that a signal has brought [s]."""
+    left, _ = signal.getitimer(signal.ITIMER_REAL)
+    signal.setitimer(signal.ITIMER_REAL, left + seconds)
+
+
+def _compiled(python: int, interval: int) -> llvm.ExecutionEngine:
+    """Return the code of a handler of signals.
+
+    Args:
+        python: address of the handler that it calls at last.
+        interval: address of the time until the end.
+    """
+    integer, word, pointer = ir.IntType(32), ir.IntType(64), ir.PointerType(ir.IntType(8))
+    module = ir.Module(_NAME)
+    begun = ir.GlobalVariable(module, integer, "begun")
+    begun.initializer, begun.linkage = ir.Constant(integer, 0), "internal"
+    set_timer = ir.Function(module, ir.FunctionType(integer, [integer, pointer, pointer]), "setitimer")
+    handler = ir.Function(module, ir.FunctionType(ir.VoidType(), [integer]), _NAME)
+    builder = ir.IRBuilder(handler.append_basic_block())
+    first = builder.icmp_unsigned("==", builder.load(begun), ir.Constant(integer, 0))
+    with builder.if_then(first):
+        builder.store(ir.Constant(integer, 1), begun)
+        left = builder.inttoptr(ir.Constant(word, interval), pointer)
+        builder.call(set_timer, [ir.Constant(integer, signal.ITIMER_REAL), left, ir.Constant(pointer, None)])
+    kind = ir.PointerType(ir.FunctionType(ir.VoidType(), [integer]))
+    builder.call(builder.inttoptr(ir.Constant(word, python), kind), [handler.args[0]])
+    builder.ret_void()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    engine = llvm.create_mcjit_compiler(
+        llvm.parse_assembly(str(module)), llvm.Target.from_default_triple().create_target_machine()
+    )
+    engine.finalize_object()
+    return engine
+
+
+class _Listing:
+    """Stands in the place of a node that declares its parameters, and keeps a line of each."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def declare_parameter(self, name: str, default: Any, descriptor: ParameterDescriptor) -> None:
+        shown = ", ".join(filter(None, default)) if isinstance(default, list) else default
+        shown = str(shown).lower() if isinstance(shown, bool) else f"{shown:g}" if isinstance(shown, float) else shown
+        bounds = [*descriptor.floating_point_range, *descriptor.integer_range]
+        values = "".join(f"; {bound.from_value:g} to {bound.to_value:g}" for bound in bounds)
+        meaning = f"{descriptor.description} (default: {'empty' if shown == '' else shown}{values})"
+        self.lines += [f"  {name}", textwrap.indent(textwrap.fill(meaning, 90), "      ")]
+
+
+def read_command_line(name: str, make: Callable[[], AnsweringNode]) -> None:
+    """Leave the command line to ROS; ``--help`` lists the node's parameters, without a running node, and ends.
+
+    Args:
+        name: of the node.
+        make: its class; another callable that makes it has no parameters to list.
+
+    Raises:
+        SystemExit: code 0 after ``--help``, code 2 for words that neither ROS nor this reads.
+    """
+    words = remove_ros_args(sys.argv)[1:]
+    if not words:
+        return
+    listing = _Listing()
+    if isinstance(make, type) and issubclass(make, AnsweringNode):
+        make._declare_parameters(cast(AnsweringNode, listing))
+    summary = (inspect.getdoc(make) or name).split("\n\n")[0].replace("``", "")
+    parser = argparse.ArgumentParser(
+        prog=f"python -m humanoid_ros.{name}",
+        usage="%(prog)s [-h] [--ros-args [-p PARAMETER:=VALUE ...] [--params-file FILE] [-r NAME:=OTHER ...]]",
+        description=f"The node {name}. {summary}",
+        epilog="\n".join(["parameters:", *listing.lines]) if listing.lines else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _, unknown = parser.parse_known_args(words)
+    if unknown:
+        parser.error(f"unknown: {' '.join(unknown)}. Write parameters as --ros-args -p name:=value; --help lists them")
+
 
 GLANCE = 0.02
 """Time between two looks at whether a signal came, or whether the answers have left [s]."""

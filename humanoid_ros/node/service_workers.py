@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services whose requests are answered in threads of their own, and a node that has such services."""
+"""Services whose requests are answered in threads of their own, and a node that has such services.
+
+An executor's coroutine waits for what such a thread does by a future that wakes the executor.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,47 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from typing import Any
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import Future as ThreadFuture
+from typing import Any, TypeVar
+
+from rclpy.node import Node
+from rclpy.task import Future
 
 from humanoid_model import RobotWarning
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.executor_future import answer_of
+
+T = TypeVar("T")
+
+
+def waking_future(node: Node) -> Future:
+    """Return a future that any thread may complete: a coroutine of the node that awaits it then goes on."""
+
+    def wake(_: Future) -> None:
+        if node.executor is not None:
+            node.executor.wake()
+
+    future = Future()
+    future.add_done_callback(wake)
+    return future
+
+
+async def answer_of(node: Node, answer: ThreadFuture[T]) -> T:
+    """Return the result of another thread's future, awaited in a coroutine that the node's executor runs.
+
+    Args:
+        node: the node, added to an executor.
+        answer: what to wait for.
+
+    Raises:
+        Exception: what the other thread raised.
+    """
+    done = waking_future(node)
+    answer.add_done_callback(done.set_result)
+    await done
+    return answer.result()
+
 
 CLOSED = "The node is shut down."
 
@@ -37,7 +74,7 @@ class ServiceWorkers:
         self.closing = threading.Event()
         self._node = node
         self._workers: dict[str, ThreadPoolExecutor] = {}
-        self._preparations: list[Future[None]] = []
+        self._preparations: list[ThreadFuture[None]] = []
         self._follow_up = ThreadPoolExecutor(1, "follow_up")
         self._follow_ups: list[Callable[[], None]] = []
         self._following = threading.Lock()

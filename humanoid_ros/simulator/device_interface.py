@@ -21,8 +21,8 @@ from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import fill_vector, stamp
 from humanoid_ros.messages.request_fields import vector
 from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.qos import COMMAND, SENSOR
+from humanoid_ros.node.service_workers import answer_of
 from humanoid_ros.simulator.heard_publisher import HeardPublisher
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_ros.simulator.topic_device import TopicDevice

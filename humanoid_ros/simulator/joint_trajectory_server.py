@@ -24,10 +24,9 @@ from humanoid_model.errors import HumanoidError
 from humanoid_model.fields import Described, flag, number
 from humanoid_ros.messages.conversions import duration, seconds, stamp
 from humanoid_ros.messages.serialized_message import SerializedMessage
-from humanoid_ros.node.answering_action_server import AnsweringActionServer
-from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.executor_future import answer_of, waking_future
+from humanoid_ros.node.answering_node import AnsweringActionServer, AnsweringNode
 from humanoid_ros.node.qos import COMMAND, STATE
+from humanoid_ros.node.service_workers import answer_of, waking_future
 from humanoid_ros.simulator.heard_publisher import HeardPublisher
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_ros.simulator.trajectory_messages import (

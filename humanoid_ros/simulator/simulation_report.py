@@ -7,8 +7,8 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from humanoid_stack.msg import SimulationStatus, SolverStatus, StageTime
 
+from humanoid_ros.node.answering_node import Refusals
 from humanoid_ros.node.diagnostics import diagnostic_message
-from humanoid_ros.node.refusals import Refusals
 from humanoid_ros.simulator.simulation_loop import LoopReport
 from humanoid_sim import Simulation
 from humanoid_sim.recording.ros_messages import SOLVER_STATUS

@@ -18,10 +18,10 @@ from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.scene import with_robot
 from humanoid_ros.messages.conversions import array, seconds
 from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.executor_future import answer_of
 from humanoid_ros.node.parameter_declaration import flag, number, refuse_unusable, text
 from humanoid_ros.node.requested_files import check_requested, requested_reading
 from humanoid_ros.node.run import run, settle_memory
+from humanoid_ros.node.service_workers import answer_of
 from humanoid_ros.simulator.option_parameters import options_of
 from humanoid_ros.simulator.scene_text import read_scene_text
 from humanoid_ros.simulator.simulation_markers import SimulationMarkers

@@ -56,11 +56,10 @@ from humanoid_model.errors import InputError
 from humanoid_model.resources import list_resources
 from humanoid_model.scene import with_entity, without
 from humanoid_ros.messages.conversions import array, check_finite, fill_pose, fill_vector, placement, stamp, vector
-from humanoid_ros.node.answering_action_server import AnsweringActionServer
-from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.executor_future import answer_of
+from humanoid_ros.node.answering_node import AnsweringActionServer, AnsweringNode
 from humanoid_ros.node.qos import SERVICE
 from humanoid_ros.node.requested_files import check_requested, requested_reading
+from humanoid_ros.node.service_workers import answer_of
 from humanoid_ros.simulator.entity_bounds import EntityBounds, overlaps_box, overlaps_sphere
 from humanoid_ros.simulator.simulation_session import SimulationSession
 from humanoid_ros.simulator.standard_worlds import Refused, available_worlds, requested_world, world_resource

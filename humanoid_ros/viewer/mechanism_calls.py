@@ -23,9 +23,9 @@ from humanoid_kinematics import LinkChange
 from humanoid_model.errors import InputError
 from humanoid_model.loop_closure import ROWS
 from humanoid_ros.messages.conversions import fill_pose, fill_vector
+from humanoid_ros.node.clients import WatchedCalls
 from humanoid_ros.node.qos import COMMAND
 from humanoid_ros.node.requested_files import check_requested, check_written
-from humanoid_ros.node.watched_calls import WatchedCalls
 from humanoid_ros.viewer.controls import tells
 from humanoid_ros.viewer.mechanism_panel import MechanismPanel
 from humanoid_ros.viewer.planner_calls import AskedGoal

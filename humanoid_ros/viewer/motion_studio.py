@@ -16,8 +16,7 @@ from rclpy.node import Node
 
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.messages.conversions import duration, seconds
-from humanoid_ros.node.sign_of_life import SignOfLife
-from humanoid_ros.node.watched_calls import WatchedCalls
+from humanoid_ros.node.clients import SignOfLife, WatchedCalls
 from humanoid_ros.viewer.controls import Later, show_message, tells
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.planner_calls import AskedGoal, PresentRobot

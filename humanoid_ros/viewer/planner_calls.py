@@ -17,7 +17,7 @@ from humanoid_model import ContactLocation, Robot, Scene, load_robot, load_scene
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.messages.conversions import fill_pose
 from humanoid_ros.messages.posture_messages import configuration
-from humanoid_ros.node.guarded_action_client import GuardedActionClient, RequestServer
+from humanoid_ros.node.clients import GuardedActionClient, RequestServer
 from humanoid_ros.node.requested_files import check_requested
 
 

@@ -190,7 +190,7 @@ class Client:
         return self.result(self._clients[name].call_async(request), timeout)
 
     def action(self, kind: type, name: str) -> Any:
-        from humanoid_ros.node.guarded_action_client import GuardedActionClient
+        from humanoid_ros.node.clients import GuardedActionClient
 
         key = f"action {name}"  # a service may have the same name
         if key not in self._clients:

@@ -30,7 +30,7 @@ from humanoid_planner.posture import Load, NearReference, check_stance, generate
 from humanoid_planner.posture.motion import squat_motion
 from humanoid_ros.client import HumanoidStack, StackError
 from humanoid_ros.client.connection import Connection
-from humanoid_ros.node.answering_action_server import AnsweringActionServer
+from humanoid_ros.node.answering_node import AnsweringActionServer
 
 pytestmark = pytest.mark.ros
 NODES = ("simulator", "contact_planner", "model_generator", "gait_generator")

@@ -276,7 +276,7 @@ def test_others_are_served_meanwhile_and_a_worker_that_dies_is_named(contact_pla
     )
     assert contact_planner.call(CheckEquilibrium, "check_equilibrium", check).equilibrium
     commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children(contact_planner.process.pid)}
-    (worker,) = (child for child, command in commands.items() if b"worker_process" in command)
+    (worker,) = (child for child, command in commands.items() if b"process_workers" in command)
     os.kill(worker, signal.SIGKILL)
     status, result = goal.result()
     assert status == GoalStatus.STATUS_ABORTED

@@ -198,7 +198,7 @@ def controllers(served: Controllers) -> Iterator[Controllers]:
 
 
 def begin(controllers: Controllers, duration: float, **fields: Any) -> Any:
-    from humanoid_ros.node.guarded_action_client import GuardedActionClient
+    from humanoid_ros.node.clients import GuardedActionClient
 
     zero = [0.0, 0.0]
     points = [

@@ -130,7 +130,7 @@ def goal(duration: float) -> ExecuteTrajectory.Goal:
 
 def send(arm: Arm, wanted: ExecuteTrajectory.Goal) -> Any:
     """The accepted goal's handle, from a bridge that has found the robot."""
-    from humanoid_ros.node.guarded_action_client import GuardedActionClient
+    from humanoid_ros.node.clients import GuardedActionClient
 
     client = GuardedActionClient(arm.node, ExecuteTrajectory, "execute_trajectory")
     assert client.wait_for_server(60.0)

@@ -110,7 +110,7 @@ def follower(start_bridge: Callable[..., Any]) -> Iterator[Follower]:
 
 def deaf_on_the_way(follower: Follower) -> Any:
     """Begin a motion, and return the future of its result when the controller has become deaf in its middle."""
-    from humanoid_ros.node.guarded_action_client import GuardedActionClient
+    from humanoid_ros.node.clients import GuardedActionClient
 
     points = [
         JointTrajectoryPoint(positions=[place], velocities=[0.0], time_from_start=Duration(sec=when))

@@ -27,7 +27,7 @@ SOON = 15.0
 """Much longer than two seconds on any machine, and much less than what is computed takes [s]."""
 PROGRAM = """
 import signal, time
-from humanoid_ros.node.deadline import end_after, give_more_time
+from humanoid_ros.node.run import end_after, give_more_time
 heard = []
 signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
 end_after(signal.SIGTERM, 1.0)

@@ -38,7 +38,7 @@ HANGING = """
 import rclpy, time
 from action_msgs.srv import CancelGoal
 from control_msgs.action import FollowJointTrajectory
-from humanoid_ros.node.answering_action_server import AnsweringActionServer
+from humanoid_ros.node.answering_node import AnsweringActionServer
 from humanoid_ros.node.answering_node import AnsweringNode
 
 def hang(*_):

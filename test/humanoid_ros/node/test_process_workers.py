@@ -204,6 +204,6 @@ def test_closing_leaves_no_thread_that_waits_for_work() -> None:
 def test_one_whose_node_is_gone_before_it_is_ready_ends_without_a_word() -> None:
     ours, theirs = Pipe()
     ours.close()
-    command = [sys.executable, "-m", "humanoid_ros.node.worker_process", str(theirs.fileno()), "math"]
+    command = [sys.executable, "-m", "humanoid_ros.node.process_workers", str(theirs.fileno()), "math"]
     ended = subprocess.run(command, pass_fds=[theirs.fileno()], capture_output=True, timeout=60.0, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")

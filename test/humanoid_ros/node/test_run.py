@@ -19,15 +19,15 @@ run = pytest.importorskip("humanoid_ros.node.run", reason="ROS 2 is not installe
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from humanoid_stack.srv import GenerateModel  # noqa: E402
 
-from humanoid_ros.node.guarded_action_client import GuardedActionClient  # noqa: E402
+from humanoid_ros.node.clients import GuardedActionClient  # noqa: E402
 from test.humanoid_ros.conftest import Client, running_node  # noqa: E402
 
 LATE = """
 import time
 from control_msgs.action import FollowJointTrajectory
-from humanoid_ros.node.answering_action_server import AnsweringActionServer
+from humanoid_ros.node.answering_node import AnsweringActionServer
 from humanoid_ros.node.answering_node import AnsweringNode
-from humanoid_ros.node.executor_future import waking_future
+from humanoid_ros.node.service_workers import waking_future
 from humanoid_ros.node.run import run
 class Server(AnsweringActionServer):
     async def _execute_get_result_request(self, request):

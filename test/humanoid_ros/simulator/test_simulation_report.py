@@ -11,7 +11,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from humanoid_stack.msg import SimulationStatus, StageTime
 
-from humanoid_ros.node.refusals import Refusals
+from humanoid_ros.node.answering_node import Refusals
 from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics
 from humanoid_sim import Simulation
 from humanoid_sim.stepping.unsolved_steps import UnsolvedSteps as UnsolvedOfLibrary

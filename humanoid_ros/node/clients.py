@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An action client that any thread may use while another one spins its node, and what notices a lost request."""
+"""What asks other nodes: actions from any thread, services in a node's executor, signs of life to the bridge.
+
+Each request ends: with an answer, or with the node that was asked.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rclpy.action import ActionClient
 from rclpy.client import Client
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
+from unique_identifier_msgs.msg import UUID
 
 from humanoid_ros.node.process_mark import PROCESS, has_ended
+from humanoid_ros.node.qos import SENSOR
 
 LOOK = 0.5
 """Time between two looks at who offers an action [s]."""
@@ -123,3 +130,95 @@ class RequestServer:
             self._seen = self._seen or servers
             self._missed = self._missed + 1 if self._seen and self._seen.isdisjoint(servers) else 0
         return self._missed == 2
+
+
+class WatchedCalls:
+    """What one node has asked others and has no answer to yet."""
+
+    def __init__(self, node: Node) -> None:
+        """Begin without any.
+
+        Args:
+            node: that asks.
+        """
+        self._node = node
+        self._waiting: list[tuple[Future, RequestServer, Callable[[], None]]] = []
+        node.create_timer(LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def call(
+        self, client: Client, request: Any, answered: Callable[[Any], None], complain: Callable[[str], None]
+    ) -> Future | None:
+        """Ask a service.
+
+        Args:
+            client: of the service.
+            request: to send.
+            answered: takes the answer.
+            complain: takes why there is none, in words.
+
+        Returns:
+            What is done with the answer, cancelled without; None where nobody offers the service.
+        """
+        if not service_is_ready(self._node, client):
+            complain(f"No node offers {client.srv_name}.")
+            return None
+        taker = RequestServer(partial(service_servers, self._node, client))
+        future = client.call_async(request)
+
+        def ended() -> None:
+            client.remove_pending_request(future)
+            future.cancel()
+            complain(f"The node that offers {client.srv_name} has ended.")
+
+        def done(future: Future) -> None:
+            if not future.cancelled() and (answer := future.result()) is not None:
+                answered(answer)
+
+        future.add_done_callback(done)
+        self._waiting.append((future, taker, ended))
+        return future
+
+    def _look(self) -> None:
+        self._waiting = [own for own in self._waiting if not own[0].done()]
+        for _, taker, ended in self._waiting:
+            if taker.gone:
+                ended()
+
+
+TOPIC = "execute_trajectory/alive"
+SIGNS = 5
+"""So many come in the time for which the bridge may miss them."""
+
+
+class SignOfLife:
+    """Publishes ids of goals of `execute_trajectory`, from the node's executor: it tells that this one goes on."""
+
+    def __init__(self, node: Node) -> None:
+        """Be found by the bridge; to be made before a goal is sent.
+
+        Args:
+            node: that asks.
+        """
+        self._node = node
+        self._publisher = node.create_publisher(UUID, TOPIC, SENSOR)
+
+    def give(self, goal_id: Callable[[], Any], wanted: Callable[[], bool], missed: float) -> None:
+        """Give signs of a goal until they aren't wanted any more, or it is another one, for which others answer.
+
+        Args:
+            goal_id: tells the goal's id, as a message; None while it isn't accepted.
+            wanted: whether the goal is under way, and whoever asked for it is there.
+            missed: how long the bridge may miss them [s].
+        """
+        begun: Any = None
+
+        def live() -> None:
+            nonlocal begun
+            own = goal_id()
+            if not wanted() or (begun is not None and own != begun):
+                self._node.destroy_timer(timer)
+            elif own is not None:
+                begun = own
+                self._publisher.publish(own)
+
+        timer = self._node.create_timer(missed / SIGNS, live, clock=Clock(clock_type=ClockType.STEADY_TIME))

@@ -1,25 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers that come while the request is still being noted down are heard."""
+"""Requests end with an answer or with who was asked; the bridge hears that its client lives."""
 
 from __future__ import annotations
 
+import subprocess
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+import rclpy
 from action_msgs.msg import GoalStatus
+from action_msgs.srv import CancelGoal
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
+from unique_identifier_msgs.msg import UUID
 
-from humanoid_ros.node.answering_action_server import AnsweringActionServer
-from humanoid_ros.node.executor_future import waking_future
-from humanoid_ros.node.guarded_action_client import GuardedActionClient, RequestServer
+from humanoid_ros.node.answering_node import AnsweringActionServer
+from humanoid_ros.node.clients import GuardedActionClient, RequestServer, SignOfLife, WatchedCalls
+from humanoid_ros.node.service_workers import waking_future
+from test.humanoid_ros.node.test_process_mark import HANGING, start  # noqa: F401
 
 PATIENCE = 60.0
 
@@ -122,3 +128,97 @@ def test_who_took_a_goal_is_gone_though_another_one_offers_the_action(
         assert time.monotonic() < end, "the first one isn't missed"
         time.sleep(0.02)
     assert client.server_is_ready()
+
+
+@pytest.mark.feature("000-F019")
+def test_a_call_ends_with_its_answer_or_with_the_node_that_was_asked(
+    start: Callable[..., subprocess.Popen[str]],  # noqa: F811
+) -> None:
+    rclpy.init()
+    node = rclpy.create_node("asking")
+    try:
+        told: list[Any] = []
+        calls, client = WatchedCalls(node), node.create_client(CancelGoal, "ask")
+
+        def ask() -> Any:
+            return calls.call(client, CancelGoal.Request(), told.append, told.append)
+
+        def spin_until(done: Callable[[], bool], limit: float) -> None:
+            end = time.monotonic() + limit
+            while not done():
+                assert time.monotonic() < end, told
+                rclpy.spin_once(node, timeout_sec=0.05)
+
+        assert ask() is None
+        assert told == ["No node offers ask."]
+        quick = start(HANGING.replace("time.sleep(600.0)", "return _[1]"))
+        spin_until(lambda: ask() is not None, 60.0)
+        spin_until(lambda: isinstance(told[-1], CancelGoal.Response), 60.0)
+        quick.kill()
+        spin_until(lambda: ask() is None, 6.0)  # soon nothing is asked of it any more
+        hanging = start(HANGING)
+        spin_until(lambda: ask() is not None, 60.0)
+        assert hanging.stdout is not None
+        assert hanging.stdout.readline() == "asked\n"
+        told.clear()
+        hanging.kill()
+        spin_until(lambda: bool(told), 6.0)
+        assert set(told) == {"The node that offers ask has ended."}
+    finally:
+        node.destroy_node()
+        rclpy.shutdown()
+
+
+pytestmark = pytest.mark.feature("000-F029")
+
+
+class Told:
+    """A node without messages: what it publishes, and the timers that run."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+        self.timers: list[Any] = []
+
+    def create_publisher(self, *_: Any) -> Told:
+        return self
+
+    def publish(self, message: Any) -> None:
+        self.told.append(message)
+
+    def create_timer(self, period: float, call: Any, **_: Any) -> Any:
+        self.timers.append(call)
+        return call
+
+    def destroy_timer(self, timer: Any) -> None:
+        self.timers.remove(timer)
+
+
+def identity(number: int) -> UUID:
+    return UUID(uuid=[number] * 16)
+
+
+def test_signs_begin_with_the_goal_and_end_when_they_are_not_wanted() -> None:
+    node: Any = Told()
+    goal, wanted = [None], [True]
+    SignOfLife(node).give(lambda: goal[0], lambda: wanted[0], 1.0)
+    (live,) = node.timers
+    live()
+    assert node.told == []  # it isn't accepted yet
+    goal[0] = identity(1)
+    live()
+    assert node.told == [identity(1)]
+    wanted[0] = False
+    live()
+    assert (node.told, node.timers) == ([identity(1)], [])
+
+
+@pytest.mark.parametrize("between", [None, identity(2)])
+def test_no_sign_is_given_for_the_goal_that_somebody_else_asked_for_next(between: UUID | None) -> None:
+    node: Any = Told()
+    goal = [identity(1)]
+    SignOfLife(node).give(lambda: goal[0], lambda: True, 1.0)
+    (live,) = node.timers
+    live()
+    goal[0] = between
+    live()
+    assert (node.told, node.timers) == ([identity(1)], [])
