@@ -12,7 +12,7 @@ from rclpy.action import get_action_names_and_types
 from unique_identifier_msgs.msg import UUID
 
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_ros.command_line.interface_types import filled, interface_name, interface_type, shown
+from humanoid_ros.command_line.interfaces import filled, interface_name, interface_type, shown
 from humanoid_ros.command_line.session import PATIENCE, Session, add_verb
 from humanoid_ros.node.clients import GuardedActionClient, RequestServer
 from humanoid_ros.node.qos import SENSOR

@@ -8,8 +8,7 @@ from typing import Any
 
 from lifecycle_msgs.srv import ChangeState, GetAvailableTransitions, GetState
 
-from humanoid_ros.command_line.session import Session, add_verb
-from humanoid_ros.command_line.similar_names import check_typed
+from humanoid_ros.command_line.session import Session, add_verb, check_typed
 
 CHANGE = 60.0
 """Time in which a node has to change its state [s]."""

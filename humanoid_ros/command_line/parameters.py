@@ -13,8 +13,7 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
 from rclpy.parameter import get_parameter_value, parameter_value_to_python
 
 from humanoid_model.errors import InputError
-from humanoid_ros.command_line.session import Session, add_verb
-from humanoid_ros.command_line.similar_names import check_typed
+from humanoid_ros.command_line.session import Session, add_verb, check_typed
 from humanoid_ros.messages.message_fields import plain_fields
 
 KINDS = {

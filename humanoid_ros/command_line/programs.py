@@ -10,7 +10,7 @@ from pathlib import Path
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 
 from humanoid_model.errors import InputError
-from humanoid_ros.command_line.similar_names import check_typed
+from humanoid_ros.command_line.session import check_typed
 
 
 def add_verbs(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ import argparse
 from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
 from humanoid_model.errors import InputError
-from humanoid_ros.command_line.interface_types import filled, interface_name, interface_type, shown
+from humanoid_ros.command_line.interfaces import filled, interface_name, interface_type, shown
 from humanoid_ros.command_line.session import Session, add_verb
 
 ANSWER = 120.0

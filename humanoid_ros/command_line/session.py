@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A command's own node, and how it finds what it is asked for."""
+"""A command's own node, and how it finds what it is asked for by the names that a person types."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterable
+from difflib import SequenceMatcher
 from typing import Any, TypeVar
 
 import rclpy
@@ -14,9 +15,33 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_ros.command_line.similar_names import check_typed
 from humanoid_ros.node.clients import RequestServer, service_servers
 from humanoid_ros.node.run import stay_on_this_machine
+
+SHOWN = 6
+"""Names that are told in place of one that isn't there."""
+
+
+def check_typed(name: str, names: Iterable[str], field: str | None, what: str) -> str:
+    """Return a name that exists.
+
+    Args:
+        name: the name.
+        names: that exist.
+        field: where it is looked for, None: everywhere.
+        what: is named, for the message: "topic".
+
+    Raises:
+        InputError: it doesn't.
+    """
+    known = set(names)
+    if name not in known:
+        nearest = sorted(known, key=lambda own: (-SequenceMatcher(None, own, name).ratio(), own))
+        more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+        remedy = f"Known are: {', '.join(nearest[:SHOWN])}{more}" if known else "There is none at all"
+        raise InputError(f"there is no {what} '{name}'", element=field, remedy=remedy)
+    return name
+
 
 T = TypeVar("T")
 GLANCE = 0.05

@@ -13,7 +13,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
 from humanoid_model.errors import InputError
-from humanoid_ros.command_line.interface_types import LONGEST, filled, interface_type, shown
+from humanoid_ros.command_line.interfaces import LONGEST, filled, interface_type, shown
 from humanoid_ros.command_line.session import PATIENCE, Session, add_verb
 from humanoid_ros.node.qos import quality_to_hear
 
