@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gait generator node: optimal gaits, the states at the ends of steps, and gaits that are shown and played."""
+"""The gait generator node: optimal gaits, the states at the ends of steps, and gaits that are shown and played.
+
+Gaits are worked out in processes; the service and the action `generate_gait` hand requests to them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from humanoid_stack.msg import Gait, WholeBodyTrajectory
-from humanoid_stack.srv import ComputeGaitStates
+from humanoid_stack.action import GenerateGait as GenerateGaitAction
+from humanoid_stack.msg import Gait, GaitRequest, WholeBodyTrajectory
+from humanoid_stack.srv import ComputeGaitStates, GenerateGait
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.serialization import deserialize_message, serialize_message
 from std_srvs.srv import Trigger
@@ -18,13 +22,15 @@ from visualization_msgs.msg import MarkerArray
 from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_model.fields import descriptions
+from humanoid_model.progress import Progress
 from humanoid_planner.gait import GaitDefaults, load_gait_model
 from humanoid_planner.gait.specification.gait_model import FootSizes
 from humanoid_planner.gait.specification.gait_spec import METHODS
 from humanoid_ros.gait_generator.gait_markers import strip_markers
 from humanoid_ros.gait_generator.gait_replay import MODES, ONCE, GaitReplay
-from humanoid_ros.gait_generator.gait_requests import MODULE, GaitRequests
-from humanoid_ros.gait_generator.gait_task import compute_states
+from humanoid_ros.gait_generator.gait_worker import compute_states
+from humanoid_ros.messages.conversions import seconds
+from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
     declare_field,
@@ -39,12 +45,77 @@ from humanoid_ros.node.parameter_declaration import (
     values,
     whole,
 )
-from humanoid_ros.node.process_requests import RequestWorkers
+from humanoid_ros.node.process_requests import ProcessRequests, RequestWorkers
 from humanoid_ros.node.process_workers import IDLE_TIME, IDLE_TIME_MEANING, ProcessWorkers
 from humanoid_ros.node.qos import LATCHED
 from humanoid_ros.node.requested_files import check_requested, requested_reading
 from humanoid_ros.node.run import run
 from humanoid_ros.node.service_workers import ServingNode
+
+MODULE = "humanoid_ros.gait_generator.gait_worker"
+
+
+class GaitRequests(ProcessRequests):
+    """Gaits; several requests are worked on at a time, each in a process of its own."""
+
+    name, service, action = "generate_gait", GenerateGait, GenerateGaitAction
+    field, content = "gait", Gait
+    function = f"{MODULE}:generate"
+    limit_field = "options.time_limit"
+
+    def __init__(
+        self,
+        node: AnsweringNode,
+        workers: ProcessWorkers,
+        defaults: Callable[[], GaitDefaults],
+        show: Callable[[Gait], None],
+    ) -> None:
+        """Offer both.
+
+        Args:
+            node: that offers them.
+            workers: that work.
+            defaults: what requests may leave open.
+            show: takes each gait that was generated, in the executor's thread.
+        """
+        super().__init__(node, workers)
+        self._defaults = defaults
+        self._show = show
+
+    def asked(self, goal: Any) -> Any:
+        """Return the request in a goal of the action, or in a request of the service."""
+        return goal.request
+
+    def arguments(self) -> tuple[GaitDefaults]:
+        """Return what requests may leave open."""
+        return (self._defaults(),)
+
+    def time_limit(self, request: GaitRequest) -> float:
+        """Wall-clock time that a request may take [s]."""
+        return seconds(request.options.time_limit) or self._defaults().time_limit
+
+    def read(self, progress: Progress) -> tuple[GenerateGaitAction.Feedback | None, Gait | None]:
+        """Return feedback of a stage, or what is solved so far."""
+        if isinstance(progress.result, bytes):
+            return None, deserialize_message(progress.result, Gait)
+        return _feedback(progress), None
+
+    def take(self, content: Gait, success: bool) -> None:
+        """Stamp a gait; draw and play one that is solved, also where it doesn't keep everything."""
+        content.header.stamp = self._node.get_clock().now().to_msg()
+        if success or content.trajectory.joints.points:
+            self._show(content)
+
+
+def _feedback(progress: Progress) -> GenerateGaitAction.Feedback:
+    return GenerateGaitAction.Feedback(
+        phase=progress.part,
+        stage=progress.stage,
+        residual=progress.residual,
+        nodes=progress.nodes,
+        cost=progress.cost,
+    )
+
 
 STATES = "compute_gait_states"
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Markers of a gait: stick figures over time, forces under the feet, footprints, the way of the hip."""
+"""A gait as stick figures, in messages and as markers: figures over time, forces, footprints, the way of the hip."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -12,9 +12,39 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_model.arrays import Reals
-from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_points
 from humanoid_ros.messages.conversions import point
 from humanoid_ros.messages.markers import write_force
+
+if TYPE_CHECKING:  # the page draws figures, and needs no solvers in memory for that
+    from humanoid_planner.gait.trajectory.moving_figure import MovingFigure
+
+
+def figure_message(figure: MovingFigure) -> GaitFigure:
+    """Return the message of stick figures."""
+    index = {name: i for i, name in enumerate(figure.point_names)}
+    return GaitFigure(
+        times=figure.times.tolist(),
+        point_names=list(figure.point_names),
+        points=figure.points.ravel().tolist(),
+        lines=[index[name] for pair in figure.lines for name in pair],
+        foot_names=list(figure.foot_names),
+        foot_widths=list(figure.foot_widths),
+        force_points=figure.force_points.ravel().tolist(),
+        forces=figure.forces.ravel().tolist(),
+    )
+
+
+def figure_points(figure: GaitFigure) -> Reals:
+    """(K, P, 3) places of a figure's points [m]."""
+    return np.array(figure.points, dtype=float).reshape(len(figure.times), -1, 3)
+
+
+def figure_forces(figure: GaitFigure) -> tuple[Reals, Reals]:
+    """(K, F, 3) centres of pressure [m] and (K, F, 3) forces [N] of a figure's feet."""
+    shape = (len(figure.times), len(figure.foot_names), 3)
+    at, forces = (np.array(values, dtype=float).reshape(shape) for values in (figure.force_points, figure.forces))
+    return at, forces
+
 
 LEFT = ColorRGBA(r=0.12, g=0.37, b=0.66, a=1.0)
 RIGHT = ColorRGBA(r=0.82, g=0.38, b=0.11, a=1.0)

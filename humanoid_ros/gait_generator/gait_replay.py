@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import bisect
+import math
+from pathlib import Path
 
+import numpy as np
 import pinocchio as pin
 from geometry_msgs.msg import PoseStamped
-from humanoid_stack.msg import ContactForces, Gait
+from humanoid_stack.msg import ContactForces, Gait, WholeBodyTrajectory
+from numpy.typing import NDArray
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.time import Time
@@ -16,12 +20,54 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
-from humanoid_model import Robot
+from humanoid_model import Robot, load_robot
 from humanoid_ros.gait_generator.gait_markers import moment_markers
-from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture
-from humanoid_ros.messages.conversions import seconds
+from humanoid_ros.messages.conversions import placement, seconds
 from humanoid_ros.messages.link_transforms import LinkTransforms
 from humanoid_ros.node.qos import LATCHED, STATE, TRANSFORMS
+
+PLANAR = 3
+"""Joints of a planar root: along x, along z, about y."""
+
+
+def gait_robot(gait: Gait, geometry: bool = True) -> Robot:
+    """Return robot of a gait's trajectory, by its name, or by the path of the URDF that the gait was asked for with.
+
+    Args:
+        gait: with a trajectory.
+        geometry: whether its shapes are loaded as well.
+
+    Raises:
+        HumanoidError: there is no such robot here.
+    """
+    path = Path(gait.model)
+    return load_robot(path if path.suffix == ".urdf" else gait.trajectory.robot, geometry=geometry)
+
+
+def trajectory_posture(trajectory: WholeBodyTrajectory, robot: Robot, index: int) -> NDArray[np.float64]:
+    """(nq,) configuration at one of a trajectory's points.
+
+    Joints that the trajectory doesn't name are where the robot's posture ``zero`` has them.
+
+    Args:
+        trajectory: with a base at every point.
+        robot: that it is for.
+        index: of the point.
+
+    Raises:
+        InputError: the base's orientation isn't one.
+    """
+    q = np.array(robot.postures["zero"])
+    base = placement(trajectory.base[index], f"base[{index}]")
+    if robot.base_joint is not None:
+        q = robot.place_base(q, base)
+    else:
+        pitch = math.atan2(base.rotation[0, 2], base.rotation[2, 2])
+        q[:PLANAR] = base.translation[0], base.translation[2], pitch
+    for name, value in zip(trajectory.joints.joint_names, trajectory.joints.points[index].positions, strict=True):
+        q[robot.index_q(name)] = value
+    return q
+
 
 PREFIX = "gait/"
 """Of the frames in /tf of a robot that plays a gait: another one of the same name may be walking there."""

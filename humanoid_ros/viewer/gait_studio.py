@@ -14,9 +14,8 @@ from rclpy.node import Node
 
 from humanoid_model import Robot
 from humanoid_model.errors import HumanoidError
-from humanoid_ros.gait_generator import gait_figure
-from humanoid_ros.gait_generator.gait_markers import footprints
-from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture
+from humanoid_ros.gait_generator.gait_markers import figure_forces, figure_points, footprints
+from humanoid_ros.gait_generator.gait_replay import gait_robot, trajectory_posture
 from humanoid_ros.messages.conversions import duration, seconds
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.controls import Later, add_line_chart, show_message, tells
@@ -340,9 +339,9 @@ def gait_view(gait: Gait) -> GaitView:
     lines = np.array(figure.lines, dtype=int).reshape(-1, 2)
     sides = {"left": LEFT_COLOUR, "right": RIGHT_COLOUR}
     colours = [sides.get(names[end].partition("_")[0], BODY_COLOUR) for end in lines[:, 1]]
-    at, forces = gait_figure.figure_forces(figure)
+    at, forces = figure_forces(figure)
     prints = [corners for _, corners in footprints(figure)]
-    times, points = np.array(figure.times), gait_figure.figure_points(figure)
+    times, points = np.array(figure.times), figure_points(figure)
     return GaitView(times, points, lines, np.array(colours), at, forces, prints)
 
 
@@ -352,7 +351,7 @@ def gait_curves(gait: Gait) -> GaitCurves:
     times = np.array([seconds(point.time_from_start) for point in points])
     efforts = np.array([point.effort for point in points]).reshape(len(points), -1)
     torques = {name: efforts[:, j] for j, name in enumerate(gait.trajectory.joints.joint_names)}
-    _, forces = gait_figure.figure_forces(gait.figure)
+    _, forces = figure_forces(gait.figure)
     feet = {
         f"{foot} {word}": forces[:, i, axis]
         for i, foot in enumerate(gait.figure.foot_names)

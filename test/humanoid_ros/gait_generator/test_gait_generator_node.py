@@ -59,7 +59,7 @@ from humanoid_planner.gait.models.five_bar import load_five_bar  # noqa: E402
 from humanoid_planner.gait.models.rabbit import load_rabbit  # noqa: E402
 from humanoid_planner.gait.specification import seven_link  # noqa: E402
 from humanoid_planner.gait.specification.step_data import load_walk  # noqa: E402
-from humanoid_ros.gait_generator.gait_posture import trajectory_posture  # noqa: E402
+from humanoid_ros.gait_generator.gait_replay import trajectory_posture  # noqa: E402
 from test.humanoid_ros.conftest import wait_until  # noqa: E402
 
 pytestmark = pytest.mark.ros

@@ -38,10 +38,9 @@ from humanoid_planner.gait import GaitDefaults, generation  # noqa: E402
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait  # noqa: E402
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution  # noqa: E402
 from humanoid_planner.gait.specification.step_data import load_walk  # noqa: E402
-from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_points  # noqa: E402
-from humanoid_ros.gait_generator.gait_markers import footprints, strip_markers  # noqa: E402
-from humanoid_ros.gait_generator.gait_posture import gait_robot, trajectory_posture  # noqa: E402
-from humanoid_ros.gait_generator.gait_task import generate  # noqa: E402
+from humanoid_ros.gait_generator.gait_markers import figure_forces, figure_points, footprints, strip_markers  # noqa: E402  # noqa: E402
+from humanoid_ros.gait_generator.gait_replay import gait_robot, trajectory_posture  # noqa: E402
+from humanoid_ros.gait_generator.gait_worker import generate  # noqa: E402
 from humanoid_ros.messages.conversions import array, seconds  # noqa: E402
 from humanoid_ros.node.process_requests import Answer  # noqa: E402
 from humanoid_sim import Simulation  # noqa: E402

@@ -25,7 +25,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from humanoid_model import load_robot  # noqa: E402
-from humanoid_ros.gait_generator.gait_posture import trajectory_posture  # noqa: E402
+from humanoid_ros.gait_generator.gait_replay import trajectory_posture  # noqa: E402
 from humanoid_ros.messages.conversions import array  # noqa: E402
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]

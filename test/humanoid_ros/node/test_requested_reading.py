@@ -147,7 +147,7 @@ def ask_for_a_gait(robot: str) -> None:
     from humanoid_stack.msg import GaitRequest
     from rclpy.serialization import serialize_message
 
-    from humanoid_ros.gait_generator.gait_task import generate
+    from humanoid_ros.gait_generator.gait_worker import generate
 
     generate(bytes(serialize_message(GaitRequest(model=robot, speed=0.5))), GaitDefaults(), lambda _: False)
 

@@ -24,10 +24,10 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 from humanoid_model import load_robot  # noqa: E402
 from humanoid_planner.gait.generation import LIFT  # noqa: E402
 from humanoid_planner.gait.specification.gait_spec import DIRECT, INDIRECT  # noqa: E402
-from humanoid_ros.gait_generator.gait_figure import figure_points  # noqa: E402
-from humanoid_ros.gait_generator.gait_posture import trajectory_posture  # noqa: E402
+from humanoid_ros.gait_generator.gait_markers import figure_points  # noqa: E402
+from humanoid_ros.gait_generator.gait_replay import trajectory_posture  # noqa: E402
 from humanoid_ros.gait_generator.gait_request import GaitDefaults  # noqa: E402
-from humanoid_ros.gait_generator.gait_task import generate  # noqa: E402
+from humanoid_ros.gait_generator.gait_worker import generate  # noqa: E402
 from humanoid_ros.viewer import gait_studio  # noqa: E402
 
 pytestmark = pytest.mark.ros

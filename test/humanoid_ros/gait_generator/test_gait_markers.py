@@ -19,8 +19,14 @@ from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, GaitSolu
 from humanoid_planner.gait.specification.phase_spec import cyclic_walk
 from humanoid_planner.gait.specification.walker import BipWalker
 from humanoid_planner.gait.trajectory.moving_figure import chain_figure, walk_figure
-from humanoid_ros.gait_generator.gait_figure import figure_forces, figure_message, figure_points
-from humanoid_ros.gait_generator.gait_markers import footprints, moment_markers, strip_markers
+from humanoid_ros.gait_generator.gait_markers import (
+    figure_forces,
+    figure_message,
+    figure_points,
+    footprints,
+    moment_markers,
+    strip_markers,
+)
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 from humanoid_planner.gait import GaitDefaults, generation
 from humanoid_planner.gait.solvers.exchange_legs import exchange_legs
-from humanoid_ros.gait_generator.gait_task import generate
+from humanoid_ros.gait_generator.gait_worker import generate
 
 
 def bip_step() -> bytes:
