@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client asks of the contact planner."""
+"""What a client asks of planners: postures, equilibrium, contact plans, motions along them, and gaits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from humanoid_stack.action import GenerateMotion, PlanContacts
-from humanoid_stack.msg import ContactPlan, ContactPlanRequest, PostureTask
+from humanoid_stack.action import GenerateGait, GenerateMotion, PlanContacts
+from humanoid_stack.msg import ContactPlan, ContactPlanRequest, GaitRequest, PostureTask
 from humanoid_stack.srv import CheckEquilibrium, GeneratePosture, VerifyPlan
 from numpy.typing import ArrayLike
 
@@ -25,8 +25,7 @@ from humanoid_ros.client.answers import (
     posture_answer,
     verdict,
 )
-from humanoid_ros.client.connection import Task, refused
-from humanoid_ros.client.member import LONG, Member
+from humanoid_ros.client.connection import LONG, Member, Task, refused, succeeded
 from humanoid_ros.client.requests import duration_message, request
 from humanoid_ros.messages.request_fields import write_word
 
@@ -128,7 +127,7 @@ class PlannerMethods(Member):
             "plan_contacts",
             PlanContacts.Goal(request=asked),
             lambda _, result: plan_answer(result, self.robot),
-            _news,
+            _plan_news,
         )
 
     def verify(self, plan: PlanAnswer | ContactPlan, *, timeout: float = LONG, **limits: float) -> PlanVerdict:
@@ -193,7 +192,7 @@ class PlannerMethods(Member):
         return request(kind, self.robot, {"robot": self._source, "stance": stance, **fields})
 
 
-def _news(feedback: PlanContacts.Feedback) -> Progress:
+def _plan_news(feedback: PlanContacts.Feedback) -> Progress:
     spent = feedback.statistics
     stage = f"{spent.expanded} of {spent.nodes} nodes expanded"
     return Progress(stage, nodes=spent.nodes, cost=spent.best_potential, result=feedback)
@@ -202,3 +201,58 @@ def _news(feedback: PlanContacts.Feedback) -> Progress:
 def _motion_news(feedback: GenerateMotion.Feedback) -> Progress:
     share = feedback.step / feedback.steps if feedback.steps else None
     return Progress(feedback.stage, share, feedback.step)
+
+
+class GaitMethods(Member):
+    """Optimal gaits."""
+
+    def gait(
+        self,
+        model: str = "",
+        *,
+        progress: ProgressCallback | None = None,
+        time_limit: float | None = None,
+        **fields: Any,
+    ) -> GenerateGait.Result:
+        """Return an optimal gait.
+
+        Args:
+            model: that walks; empty takes the node's default.
+            progress: told stage, phase (as part), residual, nodes and cost.
+            time_limit: for the search [s]; None takes the node's.
+            **fields: others of ``msg/GaitRequest``: ``speed``, ``step_length``, ``lift``, ``cycles``, ``phases``, ...
+
+        Returns:
+            The action's result; one without success comes with what was solved and the reason.
+
+        Raises:
+            InputError: the request was refused for a field, which it names.
+        """
+        return self.begin_gait(model, time_limit=time_limit, **fields).result(progress=progress)
+
+    def begin_gait(
+        self, model: str = "", *, time_limit: float | None = None, **fields: Any
+    ) -> Task[GenerateGait.Result]:
+        """As :meth:`gait`, without waiting for the end."""
+        asked = request(GaitRequest, None, {"model": model, **fields})
+        if time_limit is not None:
+            asked.options.time_limit = duration_message(time_limit)
+
+        def read(status: int, result: GenerateGait.Result) -> GenerateGait.Result:
+            if not succeeded(status) and not result.gait.phases:
+                error = refused(result.message)
+                if isinstance(error, InputError):
+                    raise error
+            return result
+
+        return self._connection.start(GenerateGait, "generate_gait", GenerateGait.Goal(request=asked), read, _gait_news)
+
+
+def _gait_news(feedback: GenerateGait.Feedback) -> Progress:
+    return Progress(
+        feedback.stage,
+        part=feedback.phase,
+        residual=feedback.residual,
+        nodes=feedback.nodes,
+        cost=feedback.cost,
+    )

@@ -21,8 +21,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_ros.client.answers import FollowAnswer, RobotState, follow_answer, robot_state
-from humanoid_ros.client.connection import Task
-from humanoid_ros.client.member import LONG, Member
+from humanoid_ros.client.connection import LONG, Member, Task
 from humanoid_ros.client.requests import duration_message, numbers, trajectory_message
 from humanoid_ros.messages.conversions import fill_pose, fill_vector, point, seconds
 from humanoid_ros.node.qos import LATCHED, NEWEST
