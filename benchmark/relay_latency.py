@@ -28,7 +28,7 @@ from humanoid_kinematics import Relay, load_mechanism
 from humanoid_kinematics.analysis.dexterity import following
 from humanoid_kinematics.relay import CompleteState
 from humanoid_ros.kinematics.kinematics_node import KinematicsNode
-from humanoid_ros.kinematics.relay_topics import RelayTopics
+from humanoid_ros.kinematics.mechanism_topics import RelayTopics
 from humanoid_ros.node.qos import NEWEST, STATE
 from humanoid_ros.node.run import run
 

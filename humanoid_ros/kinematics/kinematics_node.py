@@ -24,13 +24,10 @@ from humanoid_kinematics.mad.load import renamed_scene
 from humanoid_model.checks import check_known
 from humanoid_model.description import Shape
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_ros.kinematics.device_topics import DeviceTopics
 from humanoid_ros.kinematics.mechanism_messages import link_change
-from humanoid_ros.kinematics.mechanism_topics import MechanismTopics, check_topics, topic_name
-from humanoid_ros.kinematics.motion_file import MotionWriter
-from humanoid_ros.kinematics.motion_replay import MotionReplays
-from humanoid_ros.kinematics.relay_topics import RelayTopics
-from humanoid_ros.kinematics.tool_trajectories import ToolTrajectories
+from humanoid_ros.kinematics.mechanism_topics import MechanismTopics, RelayTopics, check_topics, topic_name
+from humanoid_ros.kinematics.recorded_motions import MotionReplays, MotionWriter
+from humanoid_ros.kinematics.tool_topics import DeviceTopics, ToolTrajectories
 from humanoid_ros.messages.markers import take_obstacles
 from humanoid_ros.messages.request_fields import pose
 from humanoid_ros.node.answering_node import AnsweringNode, shortened

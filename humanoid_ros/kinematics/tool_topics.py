@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Input devices over topics: what they say, and which tool each drives."""
+"""What drives tools over topics: input devices, and trajectories of a tool in space, turned into those of motors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from humanoid_stack.msg import DeviceState
 from humanoid_stack.srv import SelectDevice
 from sensor_msgs.msg import Joy
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
+from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from humanoid_kinematics import (
     DeviceDesk,
@@ -17,20 +22,28 @@ from humanoid_kinematics import (
     HybridDevice,
     JoyMapping,
     LiveScene,
+    MechanismSolver,
     PoseDevice,
     RateDevice,
     ToolMotion,
+    drive_trajectory,
     make_device,
 )
 from humanoid_kinematics.devices.device import Device
 from humanoid_kinematics.devices.selection import DEVICE_KINDS, first_selections
 from humanoid_kinematics.mad.syntax import MadSensor
+from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_model.checks import check_known
 from humanoid_model.errors import HumanoidError, InputError
+from humanoid_model.joint_trajectory import JointTrajectory
+from humanoid_ros.kinematics.mechanism_messages import tool_path
+from humanoid_ros.kinematics.mechanism_topics import MechanismTopics
 from humanoid_ros.messages.conversions import array
+from humanoid_ros.messages.motion_messages import joint_trajectory_message
 from humanoid_ros.messages.request_fields import pose
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.qos import COMMAND
+from humanoid_ros.node.service_workers import answer_of
 
 JOY = "joy"
 """Name of the device that the topic of that name drives."""
@@ -161,3 +174,60 @@ def _moves(motion: ToolMotion) -> bool:
 
 def _clipped(deflection: np.ndarray) -> np.ndarray:
     return np.clip(deflection, -1.0, 1.0)
+
+
+MOST = 10_000
+"""Points that a trajectory may have."""
+
+
+class ToolTrajectories:
+    """Hears ``tool_trajectory`` of a mechanism and publishes its ``drive_trajectory``."""
+
+    def __init__(
+        self, node: AnsweringNode, topics: MechanismTopics, driven: tuple[str, ...], worker: ThreadPoolExecutor
+    ) -> None:
+        """Begin to hear.
+
+        Args:
+            node: that hears and publishes.
+            topics: of the mechanism.
+            driven: joints with motors; empty: those that the mechanism's file calls driven, else all.
+            worker: computes, so that the node goes on.
+        """
+        self._node, self._topics, self._driven, self._worker = node, topics, driven, worker
+        self._name = f"{topics.name}/tool_trajectory"
+        self._left = False
+        self._publisher = node.create_publisher(JointTrajectoryMessage, f"{topics.name}/drive_trajectory", COMMAND)
+        self._subscription = node.create_subscription(
+            MultiDOFJointTrajectory, self._name, self._heard, COMMAND, callback_group=node.group  # type: ignore[arg-type]
+        )
+
+    def destroy(self) -> None:
+        """Leave the topics; what is being computed is given up."""
+        self._left = True
+        self._node.destroy_subscription(self._subscription)
+        self._node.destroy_publisher(self._publisher)
+
+    async def _heard(self, message: MultiDOFJointTrajectory) -> None:
+        live = self._topics.live
+        mechanism = replace(live.mechanism, initial=live.q)
+        driven = self._driven or mechanism.driven or mechanism.robot.joint_names
+        try:
+            if len(message.points) > MOST:
+                raise InputError(f"has {len(message.points)}", element="points", remedy=f"Give {MOST} at most")
+            found = await answer_of(
+                self._node, self._worker.submit(_computed, mechanism, driven, *tool_path(message))
+            )
+        except HumanoidError as problem:
+            self._node.refusals.refuse(self._name, problem)
+            return
+        if not self._left:
+            answer = joint_trajectory_message(found)
+            answer.header = message.header
+            self._publisher.publish(answer)
+
+
+def _computed(
+    mechanism: Mechanism, driven: tuple[str, ...], tool: str, times: list[float], poses: list[pin.SE3]
+) -> JointTrajectory:
+    return drive_trajectory(MechanismSolver(mechanism), driven, tool, times, poses)
