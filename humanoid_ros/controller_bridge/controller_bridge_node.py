@@ -27,14 +27,11 @@ from humanoid_ros.controller_bridge.controller_outputs import (
     controller_outputs,
     now,
 )
-from humanoid_ros.controller_bridge.dead_man import DeadMan
-from humanoid_ros.controller_bridge.emergency_stop import EmergencyStop
 from humanoid_ros.controller_bridge.execution import Execution, Trouble, Watch
-from humanoid_ros.controller_bridge.fall_watch import FallWatch
 from humanoid_ros.controller_bridge.guard import Guard
 from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
-from humanoid_ros.controller_bridge.other_bridges import other_bridges
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion, StartError, check_motion
+from humanoid_ros.controller_bridge.watches import DeadMan, EmergencyStop, FallWatch, other_bridges
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.conversions import stamp as stamp_message
 from humanoid_ros.messages.message_log import MessageLog

@@ -16,7 +16,7 @@ from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import Bool
 
 from humanoid_ros.controller_bridge.bridge_settings import EmergencySettings
-from humanoid_ros.controller_bridge.emergency_stop import EmergencyStop
+from humanoid_ros.controller_bridge.watches import EmergencyStop
 
 pytestmark = pytest.mark.feature("000-F029")
 

@@ -17,7 +17,7 @@ from sensor_msgs.msg import Imu
 
 from humanoid_model import Robot, load_robot
 from humanoid_ros.controller_bridge.bridge_settings import FallSettings
-from humanoid_ros.controller_bridge.fall_watch import FallWatch
+from humanoid_ros.controller_bridge.watches import FallWatch
 from humanoid_ros.messages.conversions import fill_quaternion
 
 pytestmark = pytest.mark.feature("000-F029")

@@ -169,9 +169,6 @@ def test_a_call_ends_with_its_answer_or_with_the_node_that_was_asked(
         rclpy.shutdown()
 
 
-pytestmark = pytest.mark.feature("000-F029")
-
-
 class Told:
     """A node without messages: what it publishes, and the timers that run."""
 
@@ -197,6 +194,7 @@ def identity(number: int) -> UUID:
     return UUID(uuid=[number] * 16)
 
 
+@pytest.mark.feature("000-F029")
 def test_signs_begin_with_the_goal_and_end_when_they_are_not_wanted() -> None:
     node: Any = Told()
     goal, wanted = [None], [True]
@@ -212,6 +210,7 @@ def test_signs_begin_with_the_goal_and_end_when_they_are_not_wanted() -> None:
     assert (node.told, node.timers) == ([identity(1)], [])
 
 
+@pytest.mark.feature("000-F029")
 @pytest.mark.parametrize("between", [None, identity(2)])
 def test_no_sign_is_given_for_the_goal_that_somebody_else_asked_for_next(between: UUID | None) -> None:
     node: Any = Told()
