@@ -31,13 +31,12 @@ from humanoid_planner.posture import (
     check_stance,
     solve_problem,
 )
-from humanoid_planner.posture.stance_equilibrium import patch_outline, patch_placement
 from humanoid_planner.posture.generate import DEFAULT_SOLVER
 from humanoid_planner.posture.planning_cache import PlanningCache
-from humanoid_planner.posture.tasks.criteria import centre_in_polygon, centre_in_wrenches
+from humanoid_planner.posture.problem import STABILITIES, surface_frame
+from humanoid_planner.posture.stance_equilibrium import patch_outline, patch_placement
 from humanoid_planner.posture.tasks.contact import place_contact
-from humanoid_planner.posture.problem import surface_frame
-from humanoid_planner.posture.problem import STABILITIES
+from humanoid_planner.posture.tasks.criteria import centre_in_polygon, centre_in_wrenches
 from humanoid_ros.contact_planner.plan_messages import read_plan
 from humanoid_ros.contact_planner.planner_markers import ShownPosture
 from humanoid_ros.contact_planner.posture_answer import (

@@ -20,9 +20,8 @@ from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import Criterion, LeastTorque, NearReference, near_middle
 from humanoid_planner.posture.planning_cache import PlanningCache
-from humanoid_planner.posture.tasks.state import Load
-from humanoid_planner.posture.tasks.criteria import NearPath
 from humanoid_planner.posture.tasks import link_tasks
+from humanoid_planner.posture.tasks.criteria import NearPath
 from humanoid_planner.posture.tasks.state import Load
 from humanoid_planner.posture.tasks.task import Task
 from humanoid_ros.messages.posture_messages import unit_quaternion

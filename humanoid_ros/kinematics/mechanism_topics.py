@@ -21,8 +21,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from humanoid_kinematics import LiveMechanism, Relay, ToolVelocity
 from humanoid_kinematics.analysis.obstacles import Nearest, Obstacles
-from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_kinematics.relay import CompleteState
+from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_model.arrays import Array
 from humanoid_model.description import Shape
 from humanoid_model.errors import HumanoidError, InputError
