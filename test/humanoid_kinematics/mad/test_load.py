@@ -14,6 +14,8 @@ from humanoid_model import InputError, RobotError, RobotWarning
 from humanoid_model.errors import MissingLibraryError
 from humanoid_model.loop_closure import KINDS
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*E10")
+
 INERTIA = '<inertial pos="0.05 0 0.01" mass="1" diaginertia="1 1 1"/>'
 FOURBAR = f"""<mujoco model="four"><compiler angle="radian"/>
   <worldbody><body name="ground" pos="0 0 0.5">
@@ -131,10 +133,7 @@ def test_sdf_is_refused_with_a_way_out():
 
 def test_tendons_are_warned_of_for_mechanisms_have_no_forces():
     with pytest.warns(RobotWarning, match=r"<tendon>: the element is not read"):
-        load_mechanism(Path(__file__).parents[1] / "fixtures" / "mjcf" / "tendons.xml")
-
-
-pytestmark = pytest.mark.filterwarnings("ignore:.*E10")
+        load_mechanism(Path(__file__).parents[2] / "fixtures" / "mjcf" / "tendons.xml")
 
 
 def changed(scene, number, **changes):

@@ -11,6 +11,8 @@ from humanoid_kinematics import Coupling, KleinfingerKhalil, Mechanism, Tool, lo
 from humanoid_kinematics.solver.mechanism import CLOSURE, HIERARCHY, TRACKING, Edge, MechanismGraph
 from humanoid_model import RobotError, load_robot
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*E10")
+
 
 @pytest.mark.feature("002-F013", "002-F060")
 def test_the_matrix_has_the_printed_digits():
@@ -127,9 +129,6 @@ def test_what_the_robot_does_not_have_is_refused(more, told):
     with pytest.raises(RobotError) as caught:
         Mechanism(robot, robot.default_posture, **more)
     assert told in str(caught.value)
-
-
-pytestmark = pytest.mark.filterwarnings("ignore:.*E10")
 
 
 @pytest.mark.feature("002-F040")

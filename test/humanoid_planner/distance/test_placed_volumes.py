@@ -47,15 +47,13 @@ def test_normal_cannot_be_written_to() -> None:
         half_space.normal[0] = 1.0
 
 
-pytestmark = pytest.mark.feature("001-F114")
-
-
 def in_own_frame(robot):
     """Every link a body of its own, numbered as in the description."""
     order = {link: index for index, link in enumerate(robot.description.links)}
     return lambda link: (order[link], pin.SE3.Identity())
 
 
+@pytest.mark.feature("001-F114")
 @pytest.mark.parametrize("name", ["hrp2", "bip", "avatar"])
 def test_volumes_enclose_the_shapes_with_their_margin(name):
     robot = load_robot(name)
@@ -82,6 +80,7 @@ def test_volumes_enclose_the_shapes_with_their_margin(name):
         assert (reach - hull).max() < 0.02 + 0.004
 
 
+@pytest.mark.feature("001-F114")
 def test_all_bodies_of_hrp2_are_closed_and_convex():
     """X15: with two faces less than twice the vertices, but for spindles."""
     robot = load_robot("hrp2")
@@ -96,6 +95,7 @@ def test_all_bodies_of_hrp2_are_closed_and_convex():
     assert sum(len(placed.volume.vertices) == 2 for placed in volumes) == 8  # thighs, shins, arms: capsules
 
 
+@pytest.mark.feature("001-F114")
 def test_volumes_are_in_the_frame_of_the_body():
     robot = load_robot("hrp2")
     shift = pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.2, 0.3), np.array([1.0, 2.0, 3.0]))
@@ -107,6 +107,7 @@ def test_volumes_are_in_the_frame_of_the_body():
         assert np.sort(one.volume.vertices, axis=0) == pytest.approx(np.sort(moved, axis=0), abs=1e-12)
 
 
+@pytest.mark.feature("001-F114")
 def test_radii_are_those_asked_for():
     robot = load_robot("hrp2")
     for placed in robot_volumes(robot, in_own_frame(robot), r=0.03, R=5.0):
@@ -116,12 +117,14 @@ def test_radii_are_those_asked_for():
             assert placed.volume.r == 0.03
 
 
+@pytest.mark.feature("001-F114")
 def test_too_small_R_names_the_link():
     robot = load_robot("hrp2")
     with pytest.raises(InputError, match=r"link 'WAIST', R: big spheres are too small"):
         robot_volumes(robot, in_own_frame(robot), r=0.01, R=0.1)
 
 
+@pytest.mark.feature("001-F114")
 def test_link_of_several_parts(tmp_path):
     text = """<robot name="r"><link name="tool">
       <collision name="grip"><geometry><box size="0.1 0.1 0.1"/></geometry></collision>
@@ -132,11 +135,13 @@ def test_link_of_several_parts(tmp_path):
     assert {volume.owner for volume in volumes} == {"tool"}
 
 
+@pytest.mark.feature("001-F114")
 def test_names_of_parts():
     assert part_names("table", ["top"]) == ["table"]
     assert part_names("table", ["top", "", "leg", "leg"]) == ["table/top", "table/1", "table/2", "table/3"]
 
 
+@pytest.mark.feature("001-F114")
 def test_visual_mesh_of_a_volume_is_closed():
     robot = load_robot("hrp2")
     for placed in robot_volumes(robot, in_own_frame(robot))[:8]:

@@ -118,9 +118,6 @@ def test_bad_guides_are_refused() -> None:
         GuidePath([[0.0, 0], [1, 0]], [0], -0.1)
 
 
-pytestmark = pytest.mark.feature("001-F049")
-
-
 @pytest.fixture(scope="module")
 def robot() -> Robot:
     return load_robot("hrp2")
@@ -142,6 +139,7 @@ def state_of(robot: Robot) -> PostureState:
     return PostureState(kinematics, ForceModel(kinematics, (), (), np.array([0, 0, -9.81])))
 
 
+@pytest.mark.feature("001-F049")
 @pytest.mark.feature("001-F188")
 def test_on_the_guide_only_progress_counts(robot: Robot) -> None:
     state = state_of(robot)
@@ -159,6 +157,7 @@ def test_on_the_guide_only_progress_counts(robot: Robot) -> None:
         assert guide.value(state) == pytest.approx(-0.35 * np.linalg.norm(ahead), rel=1e-6)
 
 
+@pytest.mark.feature("001-F049")
 @pytest.mark.feature("001-F190")
 def test_formulas(robot: Robot) -> None:
     """(6.7) and (6.8) beside a straight guide, where the nearest point is known."""
@@ -180,6 +179,7 @@ def test_formulas(robot: Robot) -> None:
         assert mixed.value(state) == pytest.approx(expected - 0.3 * length)
 
 
+@pytest.mark.feature("001-F049")
 @pytest.mark.feature("001-F190")
 @pytest.mark.parametrize("switch", [None, 0.2, 5.0])
 def test_gradient_by_finite_differences(robot: Robot, switch: float | None) -> None:
@@ -205,6 +205,7 @@ def test_gradient_by_finite_differences(robot: Robot, switch: float | None) -> N
             assert gradient[column] == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-6)
 
 
+@pytest.mark.feature("001-F049")
 def test_hessian_is_that_of_the_valley(robot: Robot) -> None:
     """Positive semidefinite, and the gradient's derivative across the guide."""
     state = state_of(robot)
@@ -227,6 +228,7 @@ def test_hessian_is_that_of_the_valley(robot: Robot) -> None:
     assert_allclose(H, np.array(numeric), atol=1e-5)
 
 
+@pytest.mark.feature("001-F049")
 def test_bad_input_is_refused(robot: Robot) -> None:
     kinematics = RobotKinematics(robot)
     q = robot.postures["half_sitting"]

@@ -18,11 +18,10 @@ from humanoid_planner.posture.tasks.link_tasks import gaze, point_at
 from humanoid_planner.posture.tasks.state import ForceModel, PostureState
 from humanoid_planner.posture.tasks.task import GeometricTask
 
-pytestmark = pytest.mark.feature("001-F049")
-
 ROBOT = load_robot("hrp2")
 
 
+@pytest.mark.feature("001-F049")
 @pytest.mark.feature("001-F094")
 def test_formula_and_derivatives() -> None:
     """(3.92), with the base among the n + 6 variables."""
@@ -49,6 +48,7 @@ def test_formula_and_derivatives() -> None:
     assert_allclose(blend.hessian(state), 2 * np.eye(36))
 
 
+@pytest.mark.feature("001-F049")
 @pytest.mark.parametrize("alpha", [-0.1, 1.1, float("nan")])
 def test_alpha_is_checked(alpha: float) -> None:
     with pytest.raises(InputError, match="alpha"):

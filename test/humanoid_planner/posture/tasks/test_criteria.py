@@ -158,8 +158,6 @@ def test_bad_weights_are_refused() -> None:
         WeightedSum([(-1.0, NoCriterion())])
 
 
-pytestmark = pytest.mark.feature("001-F049")
-
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
@@ -180,6 +178,7 @@ def state_at(kinematics: RobotKinematics, x: np.ndarray) -> PostureState:
     return state
 
 
+@pytest.mark.feature("001-F049")
 @pytest.mark.feature("001-F052")
 @pytest.mark.parametrize("seed", range(5))
 def test_the_distance_is_that_to_the_nearest_sample(kinematics: RobotKinematics, path: NearPath, seed: int) -> None:
@@ -195,6 +194,7 @@ def test_the_distance_is_that_to_the_nearest_sample(kinematics: RobotKinematics,
         assert path.value(state_at(kinematics, x)) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.feature("001-F049")
 @pytest.mark.feature("001-F052")
 @pytest.mark.parametrize("share", [-0.2, 0.3, 0.7])
 def test_derivatives(kinematics: RobotKinematics, path: NearPath, share: float) -> None:
@@ -213,6 +213,7 @@ def test_derivatives(kinematics: RobotKinematics, path: NearPath, share: float) 
     assert not hessian[kinematics.size :].any()
 
 
+@pytest.mark.feature("001-F049")
 def test_a_path_has_two_postures(kinematics: RobotKinematics) -> None:
     with pytest.raises(InputError, match=re.escape("path of the criterion: has 1 postures. Give two or more.")):
         NearPath(kinematics, [kinematics.robot.postures["zero"]])
