@@ -14,7 +14,7 @@ from typing import Any
 
 from humanoid_model.errors import InputError
 from humanoid_ros.command_line.session import add_verb
-from humanoid_ros.replay.recorded_run import RecordedRun
+from humanoid_ros.messages.message_log import RecordedRun
 
 
 def add_verbs(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,7 @@ def record(asked: argparse.Namespace) -> None:
     topics = [f"/{topic.lstrip('/')}" for topic in (*asked.topics, *asked.more)]
     if asked.all and topics:
         raise InputError(f"are {' '.join(topics)}", element="topics", remedy="Name topics, or all with -a")
-    from humanoid_ros.recorder.recorder_node import main
+    from humanoid_ros.recorder import main
 
     _give(path=str(path), **({"topics": topics} if topics else {}))
     print(f"Recording to {path}. Press Ctrl-C to end.", flush=True)
@@ -54,7 +54,7 @@ def record(asked: argparse.Namespace) -> None:
 
 def play(asked: argparse.Namespace) -> None:
     """Be the replay."""
-    from humanoid_ros.replay.replay_node import main
+    from humanoid_ros.replay import main
 
     # The node knows topics by their last words.
     topics = {"topics": [topic.rsplit("/", 1)[-1] for topic in asked.topics]} if asked.topics else {}

@@ -17,9 +17,8 @@ pytestmark = pytest.mark.feature("000-F028")
 
 ROOT = Path(__file__).parents[2]
 ENTRIES = sorted(
-    ".".join(path.relative_to(ROOT).parts[:-1])
-    for package in ROOT.glob("humanoid_*")
-    for path in package.rglob("__main__.py")
+    [".".join(path.relative_to(ROOT).parts[:-1]) for path in ROOT.glob("humanoid_*/**/__main__.py")]
+    + [f"humanoid_ros.{path.stem}" for path in ROOT.glob("humanoid_ros/*.py") if "__main__" in path.read_text()]
 )
 EXAMPLES = sorted(
     path.name
@@ -38,7 +37,7 @@ def ask(*words: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_entries_are_found():
-    assert {"humanoid_planner", "humanoid_sim", "humanoid_ros.demo", "humanoid_ros.viewer"} <= set(ENTRIES)
+    assert {"humanoid_planner", "humanoid_sim", "humanoid_ros.recorder", "humanoid_ros.viewer"} <= set(ENTRIES)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

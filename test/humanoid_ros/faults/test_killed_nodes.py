@@ -29,7 +29,7 @@ from humanoid_model import Contact, Stance, load_scene  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
 from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_ros.client import HumanoidStack, StackError  # noqa: E402
-from humanoid_ros.replay.recorded_run import RecordedRun  # noqa: E402
+from humanoid_ros.messages.message_log import RecordedRun  # noqa: E402
 from test.humanoid_ros.conftest import Client, wait_until  # noqa: E402
 from test.humanoid_ros.controller_bridge.test_controller_bridge_node import (  # noqa: E402
     Execute,

@@ -115,18 +115,17 @@ def test_a_client_gets_its_answer_although_the_first_ones_were_dropped(
 
 
 @pytest.mark.parametrize(
-    ("folder", "name"),
+    ("module", "name"),
     [
-        ("simulator", "SimulatorNode"),
+        ("simulator.simulator_node", "SimulatorNode"),
         ("model_generator", "ModelGeneratorNode"),
-        ("contact_planner", "ContactPlannerNode"),
-        ("gait_generator", "GaitGeneratorNode"),
-        ("viewer", "ViewerNode"),
+        ("contact_planner.contact_planner_node", "ContactPlannerNode"),
+        ("gait_generator.gait_generator_node", "GaitGeneratorNode"),
+        ("viewer.viewer_node", "ViewerNode"),
     ],
 )
-def test_every_node_of_the_stack_is_one(folder: str, name: str) -> None:
-    module = import_module(f"humanoid_ros.{folder}.{folder}_node")
-    assert issubclass(getattr(module, name), AnsweringNode)
+def test_every_node_of_the_stack_is_one(module: str, name: str) -> None:
+    assert issubclass(getattr(import_module(f"humanoid_ros.{module}"), name), AnsweringNode)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from rclpy.parameter import Parameter
 
 from humanoid_ros.controller_bridge.controller_bridge_node import ControllerBridgeNode
 from humanoid_ros.node.requested_files import VARIABLE
-from humanoid_ros.recorder.recorder_node import RecorderNode
+from humanoid_ros.recorder import RecorderNode
 
 pytestmark = pytest.mark.feature("000-F024")
 

@@ -155,7 +155,7 @@ def ask_for_a_gait(robot: str) -> None:
 def ask_for_efforts(robot: str) -> None:
     from humanoid_stack.srv import InverseDynamics
 
-    from humanoid_ros.model_generator.inverse_dynamics_service import answer_inverse_dynamics
+    from humanoid_ros.model_generator import answer_inverse_dynamics
 
     request = InverseDynamics.Request(robot=robot)
     request.base.orientation.w = 1.0
@@ -165,7 +165,7 @@ def ask_for_efforts(robot: str) -> None:
 def ask_for_a_model(robot: str) -> None:
     from humanoid_stack.srv import GenerateModel
 
-    from humanoid_ros.model_generator.model_generator_node import requested_robot
+    from humanoid_ros.model_generator import requested_robot
 
     requested_robot(GenerateModel.Request(robot=robot))
 

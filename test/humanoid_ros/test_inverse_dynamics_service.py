@@ -22,7 +22,7 @@ from humanoid_codegen.inverse_dynamics import ModelCache
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import array, fill_pose, point, vector
-from humanoid_ros.model_generator.inverse_dynamics_service import answer_inverse_dynamics
+from humanoid_ros.model_generator_new import answer_inverse_dynamics
 
 GRAVITY = (0.3, -0.2, -9.81)
 FOLLOWING = """

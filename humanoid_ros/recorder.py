@@ -116,3 +116,7 @@ class RecorderNode(AnsweringNode):
 def main() -> None:
     """Run the node until SIGINT or SIGTERM."""
     run("recorder", RecorderNode)
+
+
+if __name__ == "__main__":
+    main()

@@ -32,9 +32,8 @@ from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
-from humanoid_ros.messages.message_log import MessageLog  # noqa: E402
+from humanoid_ros.messages.message_log import MessageLog, RecordedRun  # noqa: E402
 from humanoid_ros.node.qos import SENSOR  # noqa: E402
-from humanoid_ros.replay.recorded_run import RecordedRun  # noqa: E402
 from humanoid_sim import Simulation  # noqa: E402
 from humanoid_sim.recording import McapRecorder  # noqa: E402
 from test.humanoid_ros.conftest import Client, wait_until  # noqa: E402

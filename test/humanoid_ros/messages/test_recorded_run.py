@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_ros.replay.recorded_run import RecordedRun
+from humanoid_ros.messages.message_log import RecordedRun
 from humanoid_sim import Simulation
 from humanoid_sim.recording import McapRecorder
 
