@@ -13,10 +13,9 @@ from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.fields import add_options, descriptions
-from humanoid_sim.contact.solver_file import read_solver_file
 from humanoid_sim.module import Module
 from humanoid_sim.monitoring.endless_fall import EndlessFall
-from humanoid_sim.options import SimulationOptions
+from humanoid_sim.options import SimulationOptions, read_solver_file
 from humanoid_sim.recording import PLOTS, CsvRecorder, McapRecorder, plot_log, read_log
 from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
 from humanoid_sim.scenario.describe import describe

@@ -20,10 +20,10 @@ from humanoid_sim.errors import SimulationError
 from humanoid_sim.rollout import Controls, checked_controls, checked_states
 from humanoid_sim.simulation import Simulation
 from humanoid_sim.state.simulation_state import SimulationState
-from humanoid_sim.stepping.compiled import CompiledStepping
 from humanoid_sim.stepping.constraints import leader
 from humanoid_sim.stepping.held_response import HeldConstraints, HeldResponses, hold
-from humanoid_sim.stepping.roll import RollControls, control
+from humanoid_sim.stepping.make_stepping import CompiledStepping
+from humanoid_sim.stepping.run_steps import RollControls, control
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,155 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a simulation computes: the choices that a user makes by name, checked in one place."""
+"""How a simulation computes: the choices that a user makes by name, checked in one place.
+
+Other schemes than the simulator's own step are registered here by whoever has one. The thesis' start-up file chooses
+the contact solver by two keywords (specification 000 §10, Table 5.1): one line with the family and the method, or one
+line for each; ``#`` begins a comment::
+
+    # solver.txt
+    NSGS AMELIFGSNEWTON
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, TypedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 import numpy as np
 
 from humanoid_model.errors import InputError
+from humanoid_model.extensions import load_extensions, others
 from humanoid_model.fields import Described, choice, count, number, text
+from humanoid_model.input_file import read_text
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.solve import SOLVERS, find_solver
 from humanoid_sim.detection.backends import BACKENDS
-from humanoid_sim.stepping.impact_stage import IMPACTS
+from humanoid_sim.stepping.impacts import IMPACTS
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
-from humanoid_sim.stepping.schemes import Scheme, find_scheme
 from humanoid_sim.stepping.stepper import DYNAMICS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+class Scheme(Protocol):
+    """A scheme that a simulation can take instead of its own step, see :mod:`humanoid_sim.stepping.make_stepping`.
+
+    Attributes:
+        solves_contacts: whether it poses contact problems, so that the contact solver matters.
+    """
+
+    solves_contacts: bool
+
+
+_SCHEMES: dict[str, Callable[[], Scheme]] = {}
+
+
+def register_scheme(name: str, make: Callable[[], Scheme]) -> None:
+    """Make a scheme known by a name, for ``Simulation(integrator=...)``.
+
+    Args:
+        name: the name.
+        make: makes it, and imports what it needs only then.
+
+    Raises:
+        InputError: the name is taken.
+    """
+    if name in _SCHEMES:
+        raise InputError(f"there is an integrator '{name}' already", element="name", remedy="Choose another name")
+    _SCHEMES[name] = make
+
+
+def scheme_names() -> list[str]:
+    """All names that are registered, those of other installed packages too."""
+    load_extensions("integrators")
+    return sorted(_SCHEMES)
+
+
+def find_scheme(name: str) -> Scheme:
+    """Make a scheme by its name.
+
+    Raises:
+        InputError: none of that name is registered.
+    """
+    if name not in _SCHEMES and name not in scheme_names():
+        raise InputError(
+            f"there is no integrator '{name}'",
+            element="integrator",
+            remedy=f"Choose one of {', '.join(scheme_names()) or 'none'}{others('integrators')}",
+        )
+    return _SCHEMES[name]()
+
+
+KEYWORDS: dict[str, dict[str, str]] = {
+    "NSGS": {
+        "AMELIFGS": "gauss_seidel_projected",
+        "AMELIFGSNEWTON": "nsgs",
+        # "Same as the previous one", done by Siconos' Numerics: there the name is that of Newton on all contacts.
+        "AC": "alart_curnier_global",
+        "FIXEDPOINT": "fixed_point",
+        "PROJECTION": "projection",
+    },
+    "LCP": {
+        "AMELIFLCP": "lemke_faceted",
+        "LEMKE": "lemke_faceted",
+        # The equivalent quadratic programme exists without friction only; with it, programmes in turns.
+        "QP": "staggered_projections",
+    },
+}
+"""Our solver for each family (exact cone, faceted cone) and method of the thesis."""
+
+
+def read_solver_file(path: str | Path) -> str:
+    """Read which contact solver a start-up file asks for.
+
+    Args:
+        path: the text file.
+
+    Returns:
+        The name of the solver, for :func:`~humanoid_sim.contact.solve.solve_contacts` and simulations.
+
+    Raises:
+        InputError: the file can't be read, a keyword is missing or unknown, a method belongs to the other family,
+            something follows the two keywords.
+    """
+    source = Path(path)
+    text = read_text(source, remedy="Give a text file")
+    words = [
+        (number, word)
+        for number, line in enumerate(text.splitlines(), start=1)
+        for word in line.split("#", 1)[0].split()
+    ]
+    families = " or ".join(KEYWORDS)
+    if not words:
+        raise InputError("there is no keyword", source=source, remedy=f"Give a family, {families}, and a method")
+    line, family = words[0]
+    if family not in KEYWORDS:
+        raise InputError(
+            f"the family is '{family}'", source=source, line=line, element="family", remedy=f"Give {families}"
+        )
+    methods = KEYWORDS[family]
+    choice = f"Give one of {', '.join(methods)}"
+    if len(words) == 1:
+        raise InputError(f"family {family} without a method", source=source, line=line, element="method", remedy=choice)
+    line, method = words[1]
+    if method not in methods:
+        other = next((name for name, theirs in KEYWORDS.items() if method in theirs), None)
+        problem = f"the method '{method}' is not one of family {family}"
+        raise InputError(
+            problem if other is None else f"{problem} but of {other}",
+            source=source,
+            line=line,
+            element="method",
+            remedy=choice,
+        )
+    if len(words) > 2:
+        line, word = words[2]
+        raise InputError(
+            f"'{word}' follows the method", source=source, line=line, remedy="Give two keywords, family and method"
+        )
+    return methods[method]
 
 
 class OptionValues(TypedDict, total=False):
@@ -43,7 +173,7 @@ class SimulationOptions(Described):
 
     Attributes:
         integrator: another scheme than the simulator's own step, to compare with: by a name that is registered
-            (:func:`~humanoid_sim.stepping.schemes.register_scheme`; the studies register the theses')
+            (:func:`register_scheme`; the studies register the theses')
             or ready made; None for the own step. Options that only the own step has keep their defaults beside it,
             those of the contact solver beside a ready-made one or one that solves no contact problems.
     """

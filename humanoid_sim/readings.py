@@ -23,11 +23,11 @@ from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
 from humanoid_sim.contact.solve import SOLVERS, find_solver
 from humanoid_sim.state.contacts import Contacts
-from humanoid_sim.state.impacts import Impacts
-from humanoid_sim.stepping.staged import COMPILED_SOLVERS
-from humanoid_sim.stepping.stepping import Stepping
+from humanoid_sim.stepping.impacts import Impacts
+from humanoid_sim.stepping.interface import Stepping
+from humanoid_sim.stepping.make_stepping import COMPILED_SOLVERS
+from humanoid_sim.stepping.run_steps import UnsolvedSteps
 from humanoid_sim.stepping.tell_contacts import tell_contacts
-from humanoid_sim.stepping.unsolved_steps import UnsolvedSteps
 from humanoid_sim.world.world import TreeSlices
 
 if TYPE_CHECKING:
@@ -370,8 +370,8 @@ class Readings:
         None without contacts, and with an integrator of its own, which may solve several.
 
         Its free velocities include the shifts of gaps and impacts
-        (:func:`~humanoid_sim.stepping.row_velocities.free_velocities`) and those to the middle of the step. Limits, dry
-        friction and torques act on it with the forces that they had.
+        (:func:`~humanoid_sim.stepping.rows_and_forces.free_velocities`) and those to the middle of the step. Limits,
+        dry friction and torques act on it with the forces that they had.
         """
         return None if self.stepping.contact_count == 0 else self.stepping.contact_problem()
 

@@ -19,7 +19,7 @@ from humanoid_model.errors import InputError
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.simulation import Simulation
 from humanoid_sim.state.simulation_state import SimulationState
-from humanoid_sim.stepping.roll import RollControls, RollRecord, control
+from humanoid_sim.stepping.run_steps import RollControls, RollRecord, control
 
 Prepare = Callable[[Simulation, int], None]
 """Called with the simulation at its initial state and the number of the run, before its first step."""

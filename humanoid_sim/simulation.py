@@ -28,8 +28,8 @@ from humanoid_sim.options import OptionValues, SimulationOptions
 from humanoid_sim.profile import Profile
 from humanoid_sim.readings import Readings
 from humanoid_sim.state.simulation_state import SimulationState
-from humanoid_sim.stepping.choice import make_stepping
-from humanoid_sim.stepping.stepping import StepSetup
+from humanoid_sim.stepping.interface import StepSetup
+from humanoid_sim.stepping.make_stepping import make_stepping
 from humanoid_sim.world.by_name import ByName
 from humanoid_sim.world.sensors import Sensors
 from humanoid_sim.world.servos import Servos
@@ -52,9 +52,9 @@ class Simulation(Readings):
     """Simulates a scene step by step.
 
     How a step is made is the business of :attr:`stepping`: the own step, compiled
-    (:class:`~humanoid_sim.stepping.compiled.CompiledStepping`) or in stages
-    (:class:`~humanoid_sim.stepping.staged.StagedStepping`), or an integrator to compare with. What can be read of the
-    present and of the last step is in :class:`~humanoid_sim.readings.Readings`.
+    (:class:`~humanoid_sim.stepping.make_stepping.CompiledStepping`) or in stages
+    (:class:`~humanoid_sim.stepping.make_stepping.StagedStepping`), or an integrator to compare with. What can be read
+    of the present and of the last step is in :class:`~humanoid_sim.readings.Readings`.
 
     Attributes:
         scene: what is simulated.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.closest_point import closest_on_triangle
 from humanoid_model.compiling import counted
-from humanoid_sim.contact.approach import TOUCHING_GAP
+from humanoid_sim.stepping.rows_and_forces import TOUCHING_GAP
 
 
 class FoundContacts(NamedTuple):
@@ -520,7 +520,7 @@ def ask_exact_positions(gaps: np.ndarray, told: np.ndarray, rows: np.ndarray, dt
     Args:
         gaps: signed distances of the sole's contacts [m], shape (c,).
         told: those that ``v_free`` has been shifted for already, as
-            :func:`~humanoid_sim.contact.approach.shift_normal_velocities` does without restitution, shape (c,).
+            :func:`~humanoid_sim.stepping.rows_and_forces.shift_normal_velocities` does without restitution, shape (c,).
         rows: rows of the normals, shape (c,).
         dt: time step [s].
         v_free: free velocities, shifted in place, shape (rows,).

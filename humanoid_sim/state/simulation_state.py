@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_sim.stepping.stepping import SteppingState
+from humanoid_sim.stepping.interface import SteppingState
 from humanoid_sim.world.servos import Servos
 
 

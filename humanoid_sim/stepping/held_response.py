@@ -17,19 +17,23 @@ from humanoid_model.compiling import counted
 from humanoid_model.tree.articulated_body import biased_acceleration, force_response
 from humanoid_model.tree.integrate import integrate
 from humanoid_model.tree.tree_motion import body_twists
-from humanoid_sim.contact.approach import PENETRATION_SLOP, approach_shift, correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, DAMPER, ROLL, UNILATERAL
 from humanoid_sim.detection.detection_record import DetectionRecord, recorded_contacts
 from humanoid_sim.stepping.constraints import collect_constraints
-from humanoid_sim.stepping.joint_drives import joint_loads
-from humanoid_sim.stepping.reactions import apply_constraint_forces, gather_reactions
-from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
-from humanoid_sim.stepping.run_steps import DONE, NO_DETECTION_ROOM
+from humanoid_sim.stepping.joints import joint_loads
+from humanoid_sim.stepping.rows_and_forces import (
+    PENETRATION_SLOP,
+    apply_constraint_forces,
+    approach_shift,
+    body_velocities,
+    correction_velocity,
+    gather_reactions,
+    row_velocity,
+)
+from humanoid_sim.stepping.run_steps import DONE, NO_DETECTION_ROOM, NO_ROOM, begin, room
 from humanoid_sim.stepping.second_order import fly, refine
 from humanoid_sim.stepping.solve_groups import block_gap, correction_forces
-from humanoid_sim.stepping.stages import NO_ROOM, begin, room
-from humanoid_sim.stepping.step_data import Step
-from humanoid_sim.stepping.step_settings import StepSettings
+from humanoid_sim.stepping.step_data import Step, StepSettings
 
 SMALL = 1e-6
 """By so much a coordinate or a velocity is changed [m, rad, m/s, rad/s]."""

@@ -28,8 +28,8 @@ from humanoid_model.tree.kinematic_tree import KinematicTree
 from humanoid_model.tree.tree_motion import body_twists
 from humanoid_sim.contact.block_nsgs import CONTACT
 from humanoid_sim.stepping.constraints import leader
-from humanoid_sim.stepping.locked_joints import stop_locked
-from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
+from humanoid_sim.stepping.joints import stop_locked
+from humanoid_sim.stepping.rows_and_forces import body_velocities, row_velocity
 from humanoid_sim.stepping.solve_groups import bounces
 from humanoid_sim.stepping.step_data import JointArrays, Step
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.compiling import counted, plain_arguments, uncounted
-from humanoid_sim.contact.approach import correction_velocity
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
@@ -15,9 +14,8 @@ from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alon
 from humanoid_sim.stepping.by_bodies import solve_by_bodies
 from humanoid_sim.stepping.constraints import FREE_BODIES, LOWER
 from humanoid_sim.stepping.operators import closure_forces, closure_rows, eliminate_closures
-from humanoid_sim.stepping.row_velocities import body_velocities, row_velocity
-from humanoid_sim.stepping.step_data import BlockArrays, Step
-from humanoid_sim.stepping.step_settings import SolverSettings
+from humanoid_sim.stepping.rows_and_forces import body_velocities, correction_velocity, row_velocity
+from humanoid_sim.stepping.step_data import BlockArrays, SolverSettings, Step
 
 _LOCKED_ITERATIONS = 15
 """Of contacts beside locked joints, before all rows are solved for."""

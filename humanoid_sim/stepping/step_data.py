@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All arrays of a step as one object that compiled functions take at the price of a pointer.
+"""All arrays of a step as one object that compiled functions take at the price of a pointer; what all steps share.
 
 A compiled function spends about a tenth of a microsecond on each array that it is handed: a step would lose as much
 time on its arguments as on its work. Here the arrays are handed over once.
@@ -19,6 +19,51 @@ from humanoid_model.tree.tree_motion import TreeMotion
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.world.borrowed_arrays import BorrowedRecord, BorrowedType
 from humanoid_sim.world.smallest_record import smallest
+
+
+class StepSettings(NamedTuple):
+    """Constants of a simulation's steps.
+
+    Attributes:
+        dt: time step [s].
+        margin: shapes nearer than this are handed to the contact solver [m].
+        delassus: way to the operators, a value of :data:`~humanoid_sim.stepping.operators.DELASSUS_METHODS`.
+        impact_speed: approach speed from which on restitution applies [m/s], infinite where impacts are resolved apart.
+        newton: whether block Gauss-Seidel is helped by Newton's method where there are contacts alone.
+        tolerance: bound on the relative residual.
+        max_iterations: bound on the iterations of a group.
+        budget: seconds that the solves of a step may take all together, infinite for no limit.
+        passes: a step is solved at most so many times with other actuators saturated.
+    """
+
+    dt: float
+    margin: float
+    delassus: int
+    impact_speed: float
+    newton: bool
+    tolerance: float
+    max_iterations: int
+    budget: float
+    passes: int
+
+
+class SolverSettings(NamedTuple):
+    """How the groups of a step are solved.
+
+    Attributes:
+        newton: whether contacts are handed to :func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton`, with limits and
+            dry friction beside them by :func:`~humanoid_sim.contact.scalar_active_set.scalar_active_set`.
+        tolerance: bound on the relative residual.
+        max_iterations: bound on the number of sweeps.
+        deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but a first sweep.
+        dt: time step [s].
+    """
+
+    newton: bool
+    tolerance: float
+    max_iterations: int
+    deadline: float
+    dt: float
 
 
 class StateArrays(NamedTuple):
@@ -346,7 +391,7 @@ class FlightArrays(NamedTuple):
 
 
 class LockArrays(NamedTuple):
-    """Joints that are locked, see :mod:`humanoid_sim.stepping.locked_joints`.
+    """Joints that are locked, see :mod:`humanoid_sim.stepping.joints`.
 
     Attributes:
         on: 1 while joints are locked, shape (1,).
@@ -388,7 +433,7 @@ class ClockArrays(NamedTuple):
         longest: seconds of the longest step, shape (1,).
         contacts: number of contact points of the last step, shape (1,).
         unsolved: count, largest residual and its iterations of the steps whose contacts were not solved, shape (3,);
-            written by :func:`~humanoid_sim.stepping.unsolved_steps.note_unsolved` whatever way the steps are made.
+            written by :func:`~humanoid_sim.stepping.run_steps.note_unsolved` whatever way the steps are made.
     """
 
     work: NDArray[np.int64]

@@ -20,9 +20,7 @@ from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.detection.contact_points import ContactPoints, PointTable
 from humanoid_sim.detection.detection_record import DetectionRecord
 from humanoid_sim.errors import SimulationError
-from humanoid_sim.stepping import stages
-from humanoid_sim.stepping.gather_wrenches import end_wrenches, gather_wrenches
-from humanoid_sim.stepping.joint_drives import drive_efforts, joint_loads
+from humanoid_sim.stepping.joints import drive_efforts, joint_loads
 from humanoid_sim.stepping.operators import (
     AUTO,
     DELASSUS_METHODS,
@@ -32,9 +30,30 @@ from humanoid_sim.stepping.operators import (
     eliminate_closures,
 )
 from humanoid_sim.stepping.pinocchio_dynamics import PinocchioDynamics
-from humanoid_sim.stepping.reactions import first_not_finite, gather_reactions, give_up, remember_forces
-from humanoid_sim.stepping.row_velocities import free_velocities, keep_velocities
-from humanoid_sim.stepping.run_steps import run_steps
+from humanoid_sim.stepping.rows_and_forces import (
+    end_wrenches,
+    first_not_finite,
+    free_velocities,
+    gather_reactions,
+    gather_wrenches,
+    give_up,
+    keep_velocities,
+    remember_forces,
+)
+from humanoid_sim.stepping.run_steps import (
+    NO_OPERATOR_ROOM,
+    NO_ROOM,
+    advance,
+    complete_operators,
+    constrain,
+    finish,
+    free_motion,
+    move,
+    pose_problems,
+    respond,
+    room,
+    run_steps,
+)
 from humanoid_sim.stepping.second_order import displacement_velocity, fly, free_bodies, remember_pull, turning
 from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
 from humanoid_sim.stepping.step_data import (
@@ -46,11 +65,12 @@ from humanoid_sim.stepping.step_data import (
     MemoryArrays,
     PointArrays,
     PushArrays,
+    SolverSettings,
     StateArrays,
     Step,
+    StepSettings,
     make_step,
 )
-from humanoid_sim.stepping.step_settings import SolverSettings, StepSettings
 from humanoid_sim.world.loops import closures_of
 from humanoid_sim.world.pair_table import pair_table
 from humanoid_sim.world.servos import Servos
@@ -210,9 +230,9 @@ class Stepper:
         """Make some whole steps, see :func:`~humanoid_sim.stepping.run_steps.run_steps`.
 
         Returns:
-            Number of steps made; and ``DONE``, what :func:`~humanoid_sim.stepping.stages.finish` says of a state that
-            is not finite, or what has no room: :meth:`grow` gives that of the constraints, and it is called again for
-            the rest of the steps.
+            Number of steps made; and ``DONE``, what :func:`~humanoid_sim.stepping.run_steps.finish` says of a state
+            that is not finite, or what has no room: :meth:`grow` gives that of the constraints, and it is called again
+            for the rest of the steps.
         """
         own_q, own_v = self.state.q, self.state.v  # of the types that were compiled for, whatever a user has set
         own_q[:], own_v[:] = q, v
@@ -227,7 +247,7 @@ class Stepper:
         return int(self.clock.contacts[0])
 
     def advance(self, m: int) -> int:
-        """Everything after detection, see :func:`~humanoid_sim.stepping.stages.advance`.
+        """Everything after detection, see :func:`~humanoid_sim.stepping.run_steps.advance`.
 
         Returns:
             What :meth:`finish` returns; :attr:`times` has the stages' seconds.
@@ -236,7 +256,7 @@ class Stepper:
             SimulationError: the constraints need more memory than a step may have.
         """
         while True:
-            wrong = stages.advance(self._step, m, self.settings, self.times)
+            wrong = advance(self._step, m, self.settings, self.times)
             if not self.grow(wrong):
                 return int(wrong)
 
@@ -244,14 +264,14 @@ class Stepper:
         """Make room for the constraints if that is what a step lacked; whether it was.
 
         Args:
-            end: what :meth:`run_steps` or :func:`~humanoid_sim.stepping.stages.advance` said.
+            end: what :meth:`run_steps` or :func:`~humanoid_sim.stepping.run_steps.advance` said.
 
         Raises:
             SimulationError: they need more memory than a step may have.
         """
-        if end == stages.NO_ROOM:
+        if end == NO_ROOM:
             self._grow()
-        elif end == stages.NO_OPERATOR_ROOM:
+        elif end == NO_OPERATOR_ROOM:
             self._grow_operators()
         else:
             return False
@@ -270,7 +290,7 @@ class Stepper:
 
     def move(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> None:
         """Take a state, shapes (nq,) and (nv,), and move all bodies to it."""
-        stages.move(self._step, q, v)
+        move(self._step, q, v)
 
     def gather_wrenches(self) -> None:
         """Sum up the wrenches that act."""
@@ -287,9 +307,9 @@ class Stepper:
             SimulationError: they need more memory than a step may have.
         """
         dt = self.settings.dt
-        if not stages.room(self._step, m, dt):
+        if not room(self._step, m, dt):
             self._grow()
-        if not stages.constrain(self._step, m, dt):
+        if not constrain(self._step, m, dt):
             self._grow_operators()
 
     def _grow_operators(self) -> None:
@@ -316,7 +336,7 @@ class Stepper:
         """Velocity without constraint forces."""
         dt = self.settings.dt
         if self._pinocchio is None:
-            stages.free_motion(self._step, dt)
+            free_motion(self._step, dt)
         else:
             joint_loads(self.model.armature, self.state.v, self.joints, dt)
             self._pinocchio.free_motion(self.state, self.joints, self.motion, dt)
@@ -327,7 +347,7 @@ class Stepper:
         """Free velocities along the constraints, and operators."""
         s = self.settings
         if self._pinocchio is None:
-            stages.pose_problems(self._step, s.delassus, s.dt, s.impact_speed)
+            pose_problems(self._step, s.delassus, s.dt, s.impact_speed)
         else:
             free_velocities(self._step, s.dt, s.impact_speed)
             self._pinocchio.build_operators(self._rows, self.blocks, self.groups, self.motion, s.dt)
@@ -401,7 +421,7 @@ class Stepper:
         """Velocity under the constraint forces; whether other actuators saturate than was assumed."""
         dt = self.settings.dt
         if self._pinocchio is None:
-            return bool(stages.respond(self._step, dt))
+            return bool(respond(self._step, dt))
         state = self.state
         gather_reactions(self._step, self.blocks.forces)
         state.v_new[:] = state.v_free
@@ -413,7 +433,7 @@ class Stepper:
         dt, max_iterations = self.settings.dt, self.settings.max_iterations
         deadline = seconds(self.clock.work) + budget
         if self._pinocchio is None:
-            return int(stages.finish(self._step, m, dt, max_iterations, deadline, True))
+            return int(finish(self._step, m, dt, max_iterations, deadline, True))
         state, rows = self.state, int(self.groups.counts[2])
         wrong = int(first_not_finite(state.v_new))
         if wrong < 0:
@@ -432,8 +452,8 @@ class Stepper:
         return wrong
 
     def complete_operators(self) -> None:
-        """Make the operators of the last step those of all rows, see :func:`.stages.complete_operators`."""
-        stages.complete_operators(self._step, self.settings.delassus, self.settings.dt)
+        """Make the operators of the last step those of all rows, see :func:`.complete_operators`."""
+        complete_operators(self._step, self.settings.delassus, self.settings.dt)
 
     # -- reading -------------------------------------------------------------------------------
 

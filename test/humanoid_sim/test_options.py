@@ -3,16 +3,24 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fixtures.contact_problems import box_problem
+from fixtures.scenes import ball, floor, place, scene
+from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
-from humanoid_sim import Simulation
+from humanoid_model.extensions import load_extensions
+from humanoid_sim import Simulation, solve_contacts
 from humanoid_sim.contact.problem import ContactStatus
 from humanoid_sim.contact.solve import SOLVERS
-from humanoid_sim.options import SimulationOptions
+from humanoid_sim.options import _SCHEMES, KEYWORDS, SimulationOptions, read_solver_file, register_scheme
+from humanoid_sim.stepping.interface import StepSetup
+from humanoid_sim.stepping.make_stepping import StagedStepping
 from humanoid_studies.integration.catalogue import find_integrator
 from humanoid_studies.registration import INTEGRATORS
 
@@ -88,3 +96,104 @@ def test_looking_at_the_status_changes_nothing(method: str) -> None:
     blind.run(0.05)
     np.testing.assert_array_equal(looked.q, blind.q)
     np.testing.assert_array_equal(looked.v, blind.v)
+
+
+class InStages:
+    """The own step, made stage by stage."""
+
+    solves_contacts = True
+
+    def make_stepping(self, setup: StepSetup) -> StagedStepping:
+        """Make it."""
+        return StagedStepping(setup)
+
+
+def test_a_scheme_of_ones_own_makes_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its name and ready made, with the end of the compiled step to what the tolerance of a body at rest lets by."""
+    world = scene(floor(), ball("ball", 0.1, place(0, 0, 0.11)))
+    own = Simulation(world)
+    own.run(0.2)
+    assert own.contacts.normal_force.sum() > 0.0
+    monkeypatch.setitem(_SCHEMES, "in_stages", InStages)
+    for integrator in ("in_stages", InStages()):
+        simulation = Simulation(world, integrator=integrator)
+        assert type(simulation.stepping) is StagedStepping
+        simulation.run(0.2)
+        assert_allclose(simulation.q, own.q, rtol=0.0, atol=1e-11)
+        assert_allclose(simulation.v, own.v, rtol=0.0, atol=1e-10)
+
+
+def test_an_unknown_name_says_which_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(_SCHEMES, "in_stages", InStages)
+    with pytest.raises(InputError, match=r"no integrator 'magic'.*in_stages") as caught:
+        Simulation("stand", integrator="magic")
+    assert caught.value.element == "integrator"
+
+
+def test_a_name_is_given_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(_SCHEMES, "in_stages", InStages)
+    with pytest.raises(InputError, match="there is an integrator 'in_stages' already"):
+        register_scheme("in_stages", InStages)
+
+
+PAIRS = [(family, method) for family, methods in KEYWORDS.items() for method in methods]
+
+
+@pytest.mark.feature("000-F025")
+@pytest.mark.parametrize(("family", "method"), PAIRS)
+def test_every_pair_of_the_table_gives_the_same_net_force(tmp_path: Path, family: str, method: str) -> None:
+    """F025 and E22 on a box that stands on a slope."""
+    path = tmp_path / "solver.txt"
+    path.write_text(f"# as in the thesis\n{family} {method}\n")
+    name = read_solver_file(path)
+    load_extensions("contact_solvers")
+    assert name in SOLVERS
+    result = solve_contacts(box_problem(math.radians(5.0)), name, tolerance=1e-9, max_iterations=20_000)
+    assert result.converged
+    expected = [9.8 * math.cos(math.radians(5.0)), -9.8 * math.sin(math.radians(5.0)), 0.0]
+    assert result.impulses.sum(axis=0) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.feature("000-F025")
+def test_the_names_of_the_thesis() -> None:
+    assert len(PAIRS) == 8
+    assert KEYWORDS["NSGS"]["AMELIFGSNEWTON"] == "nsgs"
+    assert KEYWORDS["NSGS"]["AMELIFGS"] == "gauss_seidel_projected"
+    assert KEYWORDS["NSGS"]["PROJECTION"] == "projection"
+    assert KEYWORDS["NSGS"]["FIXEDPOINT"] == "fixed_point"
+    assert KEYWORDS["LCP"]["AMELIFLCP"] == "lemke_faceted"
+
+
+def test_keywords_on_two_lines(tmp_path: Path) -> None:
+    path = tmp_path / "solver.txt"
+    path.write_text("\n  LCP   # faceted\n\nQP\n")
+    assert read_solver_file(path) == "staggered_projections"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "there is no keyword.*NSGS or LCP"),
+        ("# nothing\n", "there is no keyword"),
+        ("\nGS AMELIFGS\n", r"solver.txt:2: family: the family is 'GS'. Give NSGS or LCP"),
+        ("NSGS\n", r"solver.txt:1: method: family NSGS without a method.*AMELIFGSNEWTON"),
+        ("NSGS\nNEWTON\n", r"solver.txt:2: method: the method 'NEWTON' is not one of family NSGS.*PROJECTION"),
+        ("LCP PROJECTION\n", r"solver.txt:1: method: .*'PROJECTION' is not one of family LCP but of NSGS"),
+        ("nsgs AMELIFGS\n", "the family is 'nsgs'"),
+        ("NSGS AC 3\n", r"solver.txt:1: '3' follows the method"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "solver.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match=says):
+        read_solver_file(path)
+
+
+def test_unreadable_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"absent.txt: can't be read"):
+        read_solver_file(tmp_path / "absent.txt")
+    binary = tmp_path / "binary.txt"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="can't be read"):
+        read_solver_file(binary)

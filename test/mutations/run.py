@@ -4,7 +4,7 @@
 Each entry of the ``*.yaml`` files beside this one is a mutation that a user would notice::
 
     - row: 000-F068                  # a feature: docs/coverage.md
-      file: humanoid_sim/state/impacts.py
+      file: humanoid_sim/stepping/impacts.py
       before: "1.0 + restitution"    # occurs exactly once in the file
       after: "1.0 - restitution"
       why: a ball that should bounce sinks

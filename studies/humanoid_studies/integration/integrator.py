@@ -9,7 +9,7 @@ import numpy as np
 
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
-from humanoid_sim.stepping.stepping import StepSetup
+from humanoid_sim.stepping.interface import StepSetup
 from humanoid_studies.integration.contact_step import DEFAULT_SOLVER, ContactSolver
 from humanoid_studies.integration.integrator_stepping import IntegratorStepping
 from humanoid_studies.integration.mechanical_system import ContactForces, ContactSet, MechanicalSystem, Step

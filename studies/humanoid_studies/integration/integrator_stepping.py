@@ -10,8 +10,8 @@ import numpy as np
 
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
+from humanoid_sim.stepping.interface import Advance, Stepping, SteppingState, StepSetup
 from humanoid_sim.stepping.stepper import Stepper
-from humanoid_sim.stepping.stepping import Advance, Stepping, SteppingState, StepSetup
 from humanoid_studies.integration.contact_step import ContactSolver
 from humanoid_studies.integration.features import check_dry_friction, check_scheme
 from humanoid_studies.integration.mechanical_system import MechanicalSystem, Step

@@ -9,8 +9,8 @@ from tqdm import tqdm
 
 from humanoid_sim.contact.problem import ContactProblem
 from humanoid_sim.contact.solve import solve_contacts
-from humanoid_sim.contact.solver_file import KEYWORDS
 from humanoid_sim.delassus.contact_frame import tangents
+from humanoid_sim.options import KEYWORDS
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Row
 

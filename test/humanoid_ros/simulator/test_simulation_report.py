@@ -14,7 +14,7 @@ from humanoid_stack.msg import SimulationStatus, StageTime
 from humanoid_ros.node.answering_node import Refusals
 from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics
 from humanoid_sim import Simulation
-from humanoid_sim.stepping.unsolved_steps import UnsolvedSteps as UnsolvedOfLibrary
+from humanoid_sim.stepping.run_steps import UnsolvedSteps as UnsolvedOfLibrary
 
 
 @pytest.mark.parametrize("method", ["jacobi", "nsgs"])

@@ -13,8 +13,8 @@ from humanoid_sim.contact.body_interior import body_interior
 from humanoid_sim.contact.body_newton import BodyGraph, BodyProblem, body_newton, order_elimination
 from humanoid_sim.contact.cone import contact_residuals
 from humanoid_sim.delassus.body_operator import BodyOperator
-from humanoid_sim.stepping.solve_on_graph import solve_on_graph
-from humanoid_sim.stepping.step_settings import SolverSettings
+from humanoid_sim.stepping.by_bodies import solve_on_graph
+from humanoid_sim.stepping.step_data import SolverSettings
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LEANING = FIXTURES / "leaning_dominoes.npz"

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the normal velocity must reach: gaps, impacts and penetrations, case by case."""
 
+import numpy as np
 import pytest
 
-from humanoid_sim.contact.approach import (
+from humanoid_sim.stepping.rows_and_forces import (
     CORRECTED_FRACTION,
     CORRECTION_SPEED,
     PENETRATION_SLOP,
     TOUCHING_GAP,
     approach_shift,
     correction_velocity,
+    first_not_finite,
 )
 
 DT = 1e-3
@@ -49,3 +51,12 @@ def test_no_penetration_no_correction() -> None:
         v, needed = correction_velocity(gap, DT)
         assert not needed
         assert v == pytest.approx(max(gap, 0.0) / DT)
+
+
+def test_first_not_finite() -> None:
+    v = np.zeros(4)
+    assert first_not_finite(v) == -1
+    v[2] = np.nan
+    assert first_not_finite(v) == 2
+    v[1] = -np.inf
+    assert first_not_finite(v) == 1
