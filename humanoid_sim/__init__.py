@@ -7,8 +7,7 @@ from humanoid_model.kernel_cache import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
-from humanoid_sim.contact.problem import ContactProblem, ContactResult  # noqa: E402
-from humanoid_sim.contact.solve import solve_contacts  # noqa: E402
+from humanoid_sim.contact.solve import ContactProblem, ContactResult, solve_contacts  # noqa: E402
 from humanoid_sim.linearisation import Linearisation, linearise  # noqa: E402
 from humanoid_sim.module import Module  # noqa: E402
 from humanoid_sim.rollout import Controls, Rollout, rollout  # noqa: E402

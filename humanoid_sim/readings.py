@@ -20,8 +20,7 @@ from humanoid_model.tree.forward_kinematics import place_all
 from humanoid_model.tree.kinematic_tree import Placements
 from humanoid_model.tree.tree_energy import Energy, kinetic_energy, potential_energy
 from humanoid_model.tree.tree_motion import TreeMotion, move_tree
-from humanoid_sim.contact.problem import ContactProblem, ContactResult, ContactStatus, Residuals
-from humanoid_sim.contact.solve import SOLVERS, find_solver
+from humanoid_sim.contact.solve import SOLVERS, ContactProblem, ContactResult, ContactStatus, Residuals, find_solver
 from humanoid_sim.state.contacts import Contacts
 from humanoid_sim.stepping.impacts import Impacts
 from humanoid_sim.stepping.interface import Stepping

@@ -26,10 +26,9 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
-from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import contact_velocity, copy_vector, project_on_cone
-from humanoid_sim.contact.nsgs import inverse_3x3, solve_one_contact
+from humanoid_sim.contact.nsgs import inverse_3x3, optimal_steps, solve_one_contact
 
 CONTACT, UNILATERAL, BOUNDED, SPIN, ROLL, DAMPER, BILATERAL = range(7)
 TOUCHING_SPEED = 1e-9

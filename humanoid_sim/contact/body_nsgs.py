@@ -9,12 +9,16 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
-from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.block_nsgs import CONTACT, GOOD_RESIDUAL, block_natural_map, law_residuals
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import block_inverse, copy_vector
-from humanoid_sim.contact.nsgs import solve_one_contact
-from humanoid_sim.delassus.body_operator import BodyOperator, contact_velocity_of_twists, operator_velocity, push_bodies
+from humanoid_sim.contact.nsgs import optimal_steps, solve_one_contact
+from humanoid_sim.delassus.constraint_rows import (
+    BodyOperator,
+    contact_velocity_of_twists,
+    operator_velocity,
+    push_bodies,
+)
 
 _MOST_SWEEPS = 100
 """A heap whose answer is further away than this gets the best forces found: more sweeps gain little."""

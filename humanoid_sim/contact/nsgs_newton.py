@@ -9,13 +9,12 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import counted, uncounted
-from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.alart_curnier_global import alart_curnier_global
 from humanoid_sim.contact.block_nsgs import GOOD_RESIDUAL
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import add_contact_force, block_inverse, contact_residuals, copy_vector, natural_map
 from humanoid_sim.contact.interior_point import interior_point
-from humanoid_sim.contact.nsgs import solve_one_contact
+from humanoid_sim.contact.nsgs import optimal_steps, solve_one_contact
 
 _PATIENCE = 4
 _PATIENCE_PER_CONTACT = 1

@@ -10,9 +10,15 @@ one that is free of its limit none. Once it is known which is which, the held ro
 
 with s the held rows, d those of known force and c the contacts, and contacts alone are left, which
 :func:`~humanoid_sim.contact.nsgs_newton.nsgs_newton` solves. The states are first those that the forces of the last
-step tell, then follow from forces and velocities, and are seldom wrong twice, as they last from step to step: a
+step imply, then follow from forces and velocities, and are seldom wrong twice, as they last from step to step: a
 primal-dual active set (M. Hintermüller, K. Ito, K. Kunisch, SIAM J. Optim. 13, 2003). Gauss-Seidel has to carry forces
 along the whole robot instead, joint by joint.
+
+The states may cycle, as friction makes what one does to the others no minimum of anything. Then all rows are solved at
+once as contacts, where Newton's line search and interior points don't cycle. A limit is a contact without friction
+whose tangents belong to nothing. Dry friction :math:`|f| \le b` is that of a contact on which the normal force b is
+pressed, whatever the others do: its normal is a row of its own with :math:`v_n = w (f_n - b)`, its friction coefficient
+is 1, and the joint is one of its tangents. Both are exact.
 """
 
 from __future__ import annotations
@@ -22,21 +28,88 @@ import math
 import numpy as np
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import uncounted
+from humanoid_model.compiling import counted, uncounted
 from humanoid_model.tree.articulated_body import FAST
 from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, BlockProblem, block_nsgs, block_residuals
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
-from humanoid_sim.contact.scalars_as_contacts import scalars_as_contacts
+
+_SHARE = 0.03
+"""Of the tolerance: for the initial forces, for the contacts alone within their first iterations, and for all rows as
+contacts, where joints of little friction that move fast are large."""
+
+
+@counted()
+def _scales(starts: np.ndarray, kinds: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """Factors of the forces of all rows, with which torques of joints are as large as forces of contacts.
+
+    The residual of all rows compares each with the largest of its own sort, that of contacts with the largest of all.
+    """
+    largest = np.zeros(2)
+    for i in range(kinds.size):
+        for r in range(starts[i], starts[i + 1]):
+            sort = 0 if kinds[i] == CONTACT else 1
+            largest[sort] = max(largest[sort], abs(f[r]))
+    scale = np.ones(f.size)
+    for i in range(kinds.size):
+        if kinds[i] != CONTACT and largest.min() > 0.0:
+            scale[starts[i]] = largest[0] / largest[1]
+    return scale
+
+
+@apart(error_model="numpy")
+def scalars_as_contacts(
+    problem: BlockProblem,
+    f: np.ndarray,
+    tolerance: float,
+    max_iterations: int,
+    v: np.ndarray,
+    residuals: np.ndarray,
+    deadline: float = np.inf,
+) -> int:
+    """Solve contacts, limits and dry friction; arguments and answer are those of :func:`.block_nsgs.block_nsgs`."""
+    W, v_free, starts, kinds, bounds = problem.W, problem.v_free, problem.starts, problem.kinds, problem.parameters
+    blocks, n = kinds.size, v_free.size
+    places, scale = np.empty(n, dtype=np.int64), _scales(starts, kinds, f)  # of the rows, among those of contacts
+    mu = np.zeros(blocks)
+    all_W, all_free, all_f = np.zeros((3 * blocks, 3 * blocks)), np.zeros(3 * blocks), np.zeros(3 * blocks)
+    for i in range(blocks):
+        k = 3 * i
+        if kinds[i] == CONTACT:
+            mu[i] = bounds[i]
+            for r in range(3):
+                places[starts[i] + r] = k + r
+            continue
+        own, size = W[starts[i], starts[i]], scale[starts[i]]
+        for r in range(3):
+            all_W[k + r, k + r] = own / size**2
+        places[starts[i]] = k
+        if kinds[i] == BOUNDED:
+            places[starts[i]] = k + 1
+            mu[i] = 1.0
+            all_f[k] = size * bounds[i]
+            all_free[k] = -own / size * bounds[i]
+    for r in range(n):
+        all_f[places[r]] = scale[r] * f[r]
+        all_free[places[r]] = v_free[r] / scale[r]
+        for c in range(n):
+            all_W[places[r], places[c]] = W[r, c] / (scale[r] * scale[c])
+    velocities = np.empty(3 * blocks)
+    done = nsgs_newton(all_W, all_free, mu, all_f, _SHARE * tolerance, max_iterations, velocities, residuals, deadline)
+    diagonal = np.empty(n)
+    for r in range(n):
+        f[r] = all_f[places[r]] / scale[r]
+        diagonal[r] = W[r, r]
+    block_residuals(W, diagonal, v_free, starts, kinds, bounds, problem.parents, f, v, residuals)
+    return int(done)
+
 
 _CHANGES = 5
 """Sets of states that are tried before all rows are solved at once: most that take more cycle."""
 _CONTACT_ITERATIONS = 300
 """Of the contacts alone, for each set of states, and of all rows: every start of Newton's method."""
 _CLOSE_ITERATIONS = 15
-_SHARE = 0.03
-"""Of the tolerance, for the initial forces and for the contacts alone within their first iterations."""
 _SINGULAR = 1e-12
 """Pivots smaller than this, beside the row's own entry, are of rows that repeat others: a limit beside dry friction."""
 _FIXED = 1e-10

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.shape_table import SolidShape
+from humanoid_sim.detection.solids import SolidShape
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
 
 BACKENDS = ("compiled", "coal")

@@ -17,7 +17,7 @@ from humanoid_sim.detection.pair_records import Nearest, PatchPoints, Pose, Simp
 from humanoid_sim.detection.shape_table import BOX, CAPSULE, ShapeTable
 from humanoid_sim.detection.support import core_radius
 
-_PARALLEL = 1e-4
+_PARALLEL_AXES = 1e-4
 """Capsules whose axes' sine is below this touch along a line, with a point at each end."""
 
 
@@ -178,7 +178,7 @@ def _parallel_capsules(
     for r in range(3):
         cosine += R_a[r, 2] * R_b[r, 2]
         offset += R_a[r, 2] * (p_b[r] - p_a[r])
-    if 1.0 - cosine * cosine > _PARALLEL * _PARALLEL:
+    if 1.0 - cosine * cosine > _PARALLEL_AXES * _PARALLEL_AXES:
         return 0
     low = max(-table.half_length[a], offset - table.half_length[b])
     high = min(table.half_length[a], offset + table.half_length[b])

@@ -39,8 +39,8 @@ from humanoid_sim.detection.pair_classes import PairClasses
 from humanoid_sim.detection.pair_records import MeshPoints, Pose
 from humanoid_sim.detection.placed_shapes import AttachedShapes, JointMotion, PlacedShapes
 from humanoid_sim.detection.self_collision import find_self_collision
-from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
-from humanoid_sim.detection.solids import solids_of
+from humanoid_sim.detection.shape_table import ShapeTable, shape_table
+from humanoid_sim.detection.solids import SolidShape, solids_of
 from humanoid_sim.detection.special_pair import PairContact, SpecialPair, warm_up_pairs
 from humanoid_sim.detection.triangle_mesh import TriangleMesh, bounding_tree
 from humanoid_sim.detection.world_contacts import (

@@ -22,8 +22,8 @@ from humanoid_sim.detection.broad_phase import place_shapes, sweep, widest_axis
 from humanoid_sim.detection.convex_pair import convex_distance
 from humanoid_sim.detection.pair_records import Nearest, Pose
 from humanoid_sim.detection.placed_shapes import AttachedShapes, JointMotion, PlacedShapes
-from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
-from humanoid_sim.detection.solids import solids_of
+from humanoid_sim.detection.shape_table import ShapeTable, shape_table
+from humanoid_sim.detection.solids import SolidShape, solids_of
 
 ALWAYS = 0.95
 """Links that overlap in this part of the random postures are said to overlap always."""

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from humanoid_sim.detection.polytope import Polytope
+from humanoid_sim.detection.solids import SolidShape
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
 
 BOX, HULL, SPHERE, CAPSULE, CYLINDER, ELLIPSOID, MESH = range(7)
@@ -71,10 +72,6 @@ class ShapeTable(NamedTuple):
     triangles: np.ndarray
     triangle_normals: np.ndarray
     edge_open: np.ndarray
-
-
-SolidShape = Shape | Polytope | TriangleMesh
-"""What a row of the table is made of: a primitive, a convex hull, or a mesh taken triangle by triangle."""
 
 
 def shape_table(shapes: Sequence[SolidShape]) -> ShapeTable:

@@ -15,7 +15,6 @@ from humanoid_model.height_field import grid_triangles
 from humanoid_model.optional_library import optional_library
 from humanoid_sim.detection.mesh_hull import stored_of_mesh
 from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.shape_table import SolidShape
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
 
 DECOMPOSITION_CONCAVITY = 0.02
@@ -60,3 +59,7 @@ def _convex_parts(path: Path, scale: tuple[float, float, float], changed: int) -
 
     kept = stored_of_mesh(mesh, __file__, decompose)
     return tuple(Polytope.stored(part) for part in np.split(kept["vertices"], kept["ends"][:-1]))
+
+
+SolidShape = Shape | Polytope | TriangleMesh
+"""What a row of the table is made of: a primitive, a convex hull, or a mesh taken triangle by triangle."""

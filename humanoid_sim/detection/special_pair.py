@@ -19,7 +19,8 @@ from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.mesh_pair import MeshPair, distinct_points
 from humanoid_sim.detection.pair_records import MeshPoints, Nearest, PatchPoints, Pose
 from humanoid_sim.detection.patch_reduction import reduce_patch
-from humanoid_sim.detection.shape_table import ShapeTable, SolidShape, shape_table
+from humanoid_sim.detection.shape_table import ShapeTable, shape_table
+from humanoid_sim.detection.solids import SolidShape
 from humanoid_sim.detection.surface import surface_mesh
 from humanoid_sim.detection.triangle_intersection import mesh_intersection
 from humanoid_sim.detection.triangle_mesh import TriangleMesh

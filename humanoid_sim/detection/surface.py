@@ -7,7 +7,7 @@ import numpy as np
 
 from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.shape_table import SolidShape
+from humanoid_sim.detection.solids import SolidShape
 from humanoid_sim.detection.triangle_mesh import TriangleMesh
 
 _SECTIONS = 32

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_sim.contact.problem import ContactStatus
+from humanoid_sim.contact.solve import ContactStatus
 from humanoid_sim.recording.balance import robot_zero_moment_point
 from humanoid_sim.recording.ros_types import ros_types
 from humanoid_sim.recording.table import moving_bodies

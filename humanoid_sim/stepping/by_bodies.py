@@ -13,13 +13,18 @@ import numpy as np
 from humanoid_model.apart import apart
 from humanoid_model.compiling import counted
 from humanoid_sim.contact.block_nsgs import GOOD_RESIDUAL
-from humanoid_sim.contact.body_interior import body_interior
-from humanoid_sim.contact.body_newton import BodyGraph, BodyProblem, body_newton, invert_block, order_elimination
+from humanoid_sim.contact.body_graph import BodyGraph, invert_block, order_elimination
+from humanoid_sim.contact.body_newton import BodyProblem, body_interior, body_newton
 from humanoid_sim.contact.body_nsgs import body_nsgs, sweep_bodies
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector
-from humanoid_sim.delassus.body_operator import BodyOperator, count_responses, fill_body_operator, operator_velocity
-from humanoid_sim.delassus.projection import TreeOperators
+from humanoid_sim.delassus.constraint_rows import (
+    BodyOperator,
+    TreeOperators,
+    count_responses,
+    fill_body_operator,
+    operator_velocity,
+)
 from humanoid_sim.stepping.constraints import FREE_BODIES
 from humanoid_sim.stepping.step_data import SolverSettings, Step
 
@@ -64,7 +69,7 @@ class Start(NamedTuple):
     Attributes:
         kind: ``AS_IT_IS``, ``SWEPT`` or ``INTERIOR``.
         least: normal force that each contact has at least before sweeps [N].
-        growth: of De Saxcé's term, see :func:`~humanoid_sim.contact.body_interior.body_interior`.
+        growth: of De Saxcé's term, see :func:`~humanoid_sim.contact.body_newton.body_interior`.
         interior: bound on its iterations.
         newton: bound on those of Newton's method.
     """

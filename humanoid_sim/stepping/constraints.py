@@ -13,16 +13,8 @@ import numpy as np
 
 from humanoid_model.compiling import counted, plain_arguments, uncounted
 from humanoid_model.tree.tree_motion import TreeMotion
-from humanoid_sim.contact.block_nsgs import (
-    BILATERAL,
-    BOUNDED,
-    CONTACT,
-    DAMPER,
-    ROLL,
-    SPIN,
-    UNILATERAL,
-)
-from humanoid_sim.delassus.contact_frame import tangents
+from humanoid_sim.contact.block_nsgs import BILATERAL, BOUNDED, CONTACT, DAMPER, ROLL, SPIN, UNILATERAL
+from humanoid_sim.delassus.constraint_rows import tangents
 from humanoid_sim.stepping.step_data import Step
 
 STICTION_SPEED = 1e-3

@@ -2,7 +2,7 @@
 """What changes in a step when its state or a command changes a little and the constraint forces stay what they are.
 
 All that is smooth in a step, made anew for each direction: placements, dynamics, contact points, shifts. No contact
-problem is solved and no operator built. How the forces answer is in :mod:`humanoid_sim.contact.law_derivatives`.
+problem is solved and no operator built. How the forces answer is in :mod:`humanoid_sim.linearisation`.
 """
 
 from __future__ import annotations

@@ -28,10 +28,9 @@ from humanoid_model.compiling import counted
 from humanoid_model.tree.articulated_body import articulated_body, force_response
 from humanoid_model.tree.tree_motion import body_twists
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, UNILATERAL, BlockProblem, block_nsgs
-from humanoid_sim.contact.impact import solve_impact
-from humanoid_sim.contact.lemke import LcpStatus
+from humanoid_sim.contact.impact import LcpStatus, solve_impact
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
-from humanoid_sim.delassus.unit_forces import unit_forces
+from humanoid_sim.delassus.recursions import unit_forces
 from humanoid_sim.stepping.constraints import LOWER
 from humanoid_sim.stepping.operators import closure_forces, eliminate_closures
 from humanoid_sim.stepping.rows_and_forces import PENETRATION_SLOP, TOUCHING_GAP, row_velocity

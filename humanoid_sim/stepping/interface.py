@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.arrays import Array
 from humanoid_model.checks import is_finite
 from humanoid_model.errors import InputError
-from humanoid_sim.contact.problem import ContactProblem
+from humanoid_sim.contact.solve import ContactProblem
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.errors import SimulationError

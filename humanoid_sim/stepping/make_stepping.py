@@ -21,9 +21,8 @@ from humanoid_model.errors import InputError
 from humanoid_sim.contact.block_nsgs import UNILATERAL, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
-from humanoid_sim.contact.problem import ContactProblem
 from humanoid_sim.contact.scalar_active_set import scalar_active_set
-from humanoid_sim.contact.solve import SolverKernel, find_solver, solve_in_time
+from humanoid_sim.contact.solve import ContactProblem, SolverKernel, find_solver, solve_in_time
 from humanoid_sim.detection.world_contacts import world_contacts
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.options import find_scheme

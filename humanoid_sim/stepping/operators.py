@@ -10,12 +10,9 @@ import numpy as np
 from humanoid_model.apart import apart
 from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT
-from humanoid_sim.delassus.branches import mark_branch, sort_branches
-from humanoid_sim.delassus.chang_khatib import chang_khatib
+from humanoid_sim.delassus.constraint_rows import TreeOperators, project
 from humanoid_sim.delassus.operation_counts import prefers_chang_khatib
-from humanoid_sim.delassus.projection import TreeOperators, project
-from humanoid_sim.delassus.unit_forces import unit_forces
-from humanoid_sim.delassus.unit_wrenches import unit_wrenches
+from humanoid_sim.delassus.recursions import chang_khatib, mark_branch, sort_branches, unit_forces, unit_wrenches
 from humanoid_sim.stepping.step_data import BlockArrays, Step
 
 AUTO, UNIT_FORCES, CHANG_KHATIB, UNIT_WRENCHES = range(4)

@@ -18,13 +18,7 @@ from humanoid_model.tree.tree_motion import TreeMotion
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.stepping.operators import add_compliance
 from humanoid_sim.stepping.second_order import ACCURACY, MOST_ITERATIONS, SLOW
-from humanoid_sim.stepping.step_data import (
-    BlockArrays,
-    FlightArrays,
-    GroupArrays,
-    JointArrays,
-    StateArrays,
-)
+from humanoid_sim.stepping.step_data import BlockArrays, FlightArrays, GroupArrays, JointArrays, StateArrays
 from humanoid_sim.world.tree_part import whole_world_data
 
 

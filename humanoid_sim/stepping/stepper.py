@@ -14,8 +14,7 @@ from humanoid_model.tree.kinematic_tree import KinematicTree
 from humanoid_model.tree.tree_motion import TreeMotion
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.clock import seconds
-from humanoid_sim.contact.problem import ContactProblem
-from humanoid_sim.contact.solve import SolverKernel
+from humanoid_sim.contact.solve import ContactProblem, SolverKernel
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.detection.contact_points import ContactPoints, PointTable
 from humanoid_sim.detection.detection_record import DetectionRecord

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
 from humanoid_sim import Simulation, options, solve_contacts
-from humanoid_sim.contact.problem import ContactStatus
+from humanoid_sim.contact.solve import ContactStatus
 from humanoid_sim.options import SimulationOptions
 
 AT_ONCE = 1e-12

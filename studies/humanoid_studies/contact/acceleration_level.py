@@ -15,8 +15,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from humanoid_sim.contact.lemke import LcpStatus, solve_lcp
-from humanoid_sim.contact.normal_operator import check_normal_operator
+from humanoid_sim.contact.impact import LcpStatus, check_normal_operator, solve_lcp
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
 from humanoid_sim.contact.cone import contact_residuals
-from humanoid_sim.contact.lemke import SOLVED, lemke_regularised
-from humanoid_sim.contact.problem import ContactProblem
+from humanoid_sim.contact.impact import SOLVED, lemke_regularised
+from humanoid_sim.contact.solve import ContactProblem
 
 FACETS = 8
 """Directions of a faceted cone by default: within 8 % of the round one."""

@@ -8,9 +8,8 @@ import math
 import numpy as np
 from numba import njit
 
-from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.cone import block_inverse, contact_residuals, contact_velocity, natural_map
-from humanoid_sim.contact.nsgs import solve_one_contact
+from humanoid_sim.contact.nsgs import optimal_steps, solve_one_contact
 
 _POWER_ITERATIONS = 15
 _WATCH = 10

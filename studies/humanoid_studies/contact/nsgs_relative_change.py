@@ -12,9 +12,8 @@ import math
 import numpy as np
 from numba import njit
 
-from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.cone import contact_residuals
-from humanoid_sim.contact.nsgs import inverse_3x3, solve_one_contact
+from humanoid_sim.contact.nsgs import inverse_3x3, optimal_steps, solve_one_contact
 
 
 @njit(cache=True, error_model="numpy")

@@ -16,13 +16,9 @@ from humanoid_model.robot import Robot
 from humanoid_model.tree.articulated_body import ArticulatedInertia, articulated_body
 from humanoid_model.tree.kinematic_tree import KinematicTree
 from humanoid_model.tree.tree_motion import TreeMotion, move_tree
-from humanoid_sim.delassus.branches import mark_branch, sort_branches
-from humanoid_sim.delassus.chang_khatib import chang_khatib
-from humanoid_sim.delassus.constraint_rows import ConstraintRows
+from humanoid_sim.delassus.constraint_rows import ConstraintRows, TreeOperators, project
 from humanoid_sim.delassus.operation_counts import ContactTopology, prefers_chang_khatib, topology
-from humanoid_sim.delassus.projection import TreeOperators, project
-from humanoid_sim.delassus.unit_forces import unit_forces
-from humanoid_sim.delassus.unit_wrenches import unit_wrenches
+from humanoid_sim.delassus.recursions import chang_khatib, mark_branch, sort_branches, unit_forces, unit_wrenches
 
 METHODS = ("unit_forces", "chang_khatib", "unit_wrenches")
 """Algorithms 3, 4 and 5 of the thesis."""

@@ -17,8 +17,7 @@ from tqdm import tqdm
 
 from humanoid_model.description import Box, Shape, Sphere
 from humanoid_model.scene import Scene
-from humanoid_sim.contact.problem import ContactProblem
-from humanoid_sim.contact.solve import solve_contacts
+from humanoid_sim.contact.solve import ContactProblem, solve_contacts
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.contact.complementarity import solve_faceted
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from humanoid_sim.contact.problem import ContactProblem
-from humanoid_sim.contact.solve import solve_contacts
-from humanoid_sim.delassus.contact_frame import tangents
+from humanoid_sim.contact.solve import ContactProblem, solve_contacts
+from humanoid_sim.delassus.constraint_rows import tangents
 from humanoid_sim.options import KEYWORDS
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Row

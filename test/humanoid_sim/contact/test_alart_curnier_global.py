@@ -10,8 +10,8 @@ from fixtures.hard_contact_problems import grazing, many_points
 from numpy.testing import assert_allclose
 
 from humanoid_sim import solve_contacts
-from humanoid_sim.contact.alart_curnier import optimal_steps
 from humanoid_sim.contact.alart_curnier_global import contact_derivatives, contact_function, newton_direction
+from humanoid_sim.contact.nsgs import optimal_steps
 
 
 def function(W: np.ndarray, v_free: np.ndarray, mu: np.ndarray, steps: np.ndarray, f: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from fixtures.hard_contact_problems import stack
 from numpy.testing import assert_allclose
 
 from humanoid_sim import solve_contacts
-from humanoid_sim.contact.cone_path import nesterov_todd
+from humanoid_sim.contact.interior_point import nesterov_todd
 
 
 def inside(rng: np.random.Generator) -> np.ndarray:

@@ -11,8 +11,11 @@ from numpy.testing import assert_allclose
 from scipy.optimize import lsq_linear
 
 from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, BlockProblem, block_nsgs
-from humanoid_sim.contact.scalar_active_set import has_scalars_and_contacts_alone, scalar_active_set
-from humanoid_sim.contact.scalars_as_contacts import scalars_as_contacts
+from humanoid_sim.contact.scalar_active_set import (
+    has_scalars_and_contacts_alone,
+    scalar_active_set,
+    scalars_as_contacts,
+)
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "lying_robot_joints.npz"
 SIZES = {CONTACT: 3, UNILATERAL: 1, BOUNDED: 1}

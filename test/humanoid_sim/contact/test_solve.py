@@ -13,8 +13,7 @@ from humanoid_model.errors import InputError
 from humanoid_sim import ContactProblem, Simulation, solve_contacts
 from humanoid_sim.contact import solve
 from humanoid_sim.contact.cone import contact_residuals
-from humanoid_sim.contact.problem import ContactStatus
-from humanoid_sim.contact.solve import SOLVERS, find_solver, register_solver
+from humanoid_sim.contact.solve import SOLVERS, ContactStatus, find_solver, register_solver
 
 EXACT = ["nsgs", "nsgs_newton", "alart_curnier_global", "interior_point", "jacobi", "projection", "fixed_point"]
 FACETED = ["lemke_faceted", "staggered_projections"]

@@ -14,12 +14,12 @@ from humanoid_model.description import Box, Capsule, Cylinder, Mesh, Sphere
 from humanoid_model.errors import InputError
 from humanoid_model.scene import PairRule, Scene
 from humanoid_sim import Simulation
-from humanoid_sim.contact.problem import ContactStatus
+from humanoid_sim.contact.solve import ContactStatus
 from humanoid_sim.detection import backends
 from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.detection.continuous import ShapeMotion
 from humanoid_sim.detection.detector import ContactDetector
-from humanoid_sim.detection.shape_table import SolidShape
+from humanoid_sim.detection.solids import SolidShape
 from humanoid_sim.detection.special_pair import PairContact, SpecialPair
 
 MARGIN = 2e-3

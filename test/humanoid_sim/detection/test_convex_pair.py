@@ -14,7 +14,8 @@ from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.pair_records import Nearest, PatchPoints, Pose
 from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.shape_table import SolidShape, shape_table
+from humanoid_sim.detection.shape_table import shape_table
+from humanoid_sim.detection.solids import SolidShape
 
 AT_ORIGIN = Pose(np.eye(3), np.zeros(3))
 

@@ -18,8 +18,8 @@ from humanoid_sim.detection.continuous import ShapeMotion
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
 from humanoid_sim.detection.pair_records import MeshPoints, Pose
 from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.shape_table import SolidShape, shape_table
-from humanoid_sim.detection.solids import solids_of
+from humanoid_sim.detection.shape_table import shape_table
+from humanoid_sim.detection.solids import SolidShape, solids_of
 from humanoid_sim.detection.special_pair import SpecialPair
 from humanoid_sim.detection.surface import surface_mesh
 from humanoid_sim.detection.triangle_mesh import TriangleMesh

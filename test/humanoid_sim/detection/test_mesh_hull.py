@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from humanoid_model.description import Mesh
 from humanoid_model.errors import InputError
-from humanoid_sim.detection import mesh_hull
+from humanoid_sim.detection import solids
 from humanoid_sim.detection.mesh_hull import hull_vertices, store_folder
 from humanoid_sim.detection.polytope import Polytope
 
@@ -24,9 +24,9 @@ FACES = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nf 1 2 5\n"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cache of its own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    mesh_hull._mesh_hull.cache_clear()
+    solids._mesh_hull.cache_clear()
     yield store_folder()
-    mesh_hull._mesh_hull.cache_clear()
+    solids._mesh_hull.cache_clear()
 
 
 def write(path: Path, height: float = 1.0) -> Mesh:
@@ -40,9 +40,9 @@ def test_hulls_are_read_from_disk(tmp_path: Path, folder: Path, monkeypatch: pyt
     first = Polytope.of_shape(write(tmp_path / "a.obj"))
     assert {tuple(v) for v in first.vertices.tolist()} == {(0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 3)}
     assert len(list(folder.iterdir())) == 2
-    mesh_hull._mesh_hull.cache_clear()
+    solids._mesh_hull.cache_clear()
     with monkeypatch.context() as patch:
-        patch.setattr(mesh_hull, "coal_geometry", lambda _: pytest.fail("read again"))
+        patch.setattr(solids, "coal_geometry", lambda _: pytest.fail("read again"))
         patch.setattr(Polytope, "of_points", lambda _: pytest.fail("hulled again"))
         again = Polytope.of_shape(write(tmp_path / "b.obj"))
     for name, array in vars(first).items():

@@ -15,8 +15,7 @@ from humanoid_sim.detection.continuous import ShapeMotion
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.mesh_contact import mesh_contact
 from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.shape_table import SolidShape
-from humanoid_sim.detection.solids import solids_of
+from humanoid_sim.detection.solids import SolidShape, solids_of
 from humanoid_sim.detection.special_pair import SpecialPair, first_contact_time
 from humanoid_sim.detection.surface import surface_mesh
 

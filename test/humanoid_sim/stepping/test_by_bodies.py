@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from humanoid_sim.contact.body_interior import body_interior
-from humanoid_sim.contact.body_newton import BodyGraph, BodyProblem, body_newton, order_elimination
+from humanoid_sim.contact.body_graph import BodyGraph, order_elimination
+from humanoid_sim.contact.body_newton import BodyProblem, body_interior, body_newton
 from humanoid_sim.contact.cone import contact_residuals
-from humanoid_sim.delassus.body_operator import BodyOperator
+from humanoid_sim.delassus.constraint_rows import BodyOperator
 from humanoid_sim.stepping.by_bodies import solve_on_graph
 from humanoid_sim.stepping.step_data import SolverSettings
 

@@ -14,9 +14,8 @@ from numpy.testing import assert_allclose
 from humanoid_model.description import Sphere
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
-from humanoid_sim.contact.lemke import LcpStatus, solve_lcp
-from humanoid_sim.contact.problem import ContactProblem
-from humanoid_sim.contact.solve import solve_contacts
+from humanoid_sim.contact.impact import LcpStatus, solve_lcp
+from humanoid_sim.contact.solve import ContactProblem, solve_contacts
 from humanoid_studies.contact.acceleration_level import solve_accelerations
 
 G = 9.8

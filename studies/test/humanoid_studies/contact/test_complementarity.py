@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
 from humanoid_sim import ContactProblem, solve_contacts
-from humanoid_sim.contact.lemke import LcpStatus, solve_lcp
+from humanoid_sim.contact.impact import LcpStatus, solve_lcp
 from humanoid_studies.contact.complementarity import faceted_lcp, faceted_size, pyramid_residual, solve_faceted
 
 

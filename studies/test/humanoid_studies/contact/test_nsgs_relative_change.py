@@ -12,7 +12,7 @@ from fixtures.hard_contact_problems import stack
 from numpy.testing import assert_allclose
 
 from humanoid_sim import ContactProblem, solve_contacts
-from humanoid_sim.contact.problem import ContactStatus
+from humanoid_sim.contact.solve import ContactStatus
 
 
 def relative_change(new: np.ndarray, old: np.ndarray) -> float:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from humanoid_sim.delassus.contact_frame import tangents
+from humanoid_sim.delassus.constraint_rows import tangents
 
 
 def test_tangents_complete_a_right_handed_frame() -> None:
