@@ -24,10 +24,8 @@ from humanoid_sim.detection.backends import coal_solid
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
 from humanoid_sim.detection.face_contact import MAX_POINTS
-from humanoid_sim.detection.pair_records import Nearest, PatchPoints, Pose
-from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.shape_table import ShapeTable, shape_table
-from humanoid_sim.detection.solids import SolidShape
+from humanoid_sim.detection.shape_table import Nearest, PatchPoints, Pose, ShapeTable, shape_table
+from humanoid_sim.detection.solids import Polytope, SolidShape
 from humanoid_sim.world.world import World
 
 POSES = 200

@@ -29,8 +29,8 @@ from humanoid_model.description import Box, Capsule, Cylinder, Geometry, HalfSpa
 from humanoid_model.errors import RobotWarning
 from humanoid_model.scene import PairRule, SceneBody, SceneRobot
 from humanoid_sim import Simulation
-from humanoid_sim.detection.mesh_hull import hull_vertices
 from humanoid_sim.detection.self_collision import find_self_collision
+from humanoid_sim.detection.solids import hull_vertices
 
 DT = 1e-3
 FRICTION = 0.6

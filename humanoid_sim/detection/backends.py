@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.solids import SolidShape
-from humanoid_sim.detection.triangle_mesh import TriangleMesh
+from humanoid_sim.detection.solids import Polytope, SolidShape, TriangleMesh
 
 BACKENDS = ("compiled", "coal")
 """The kernels of this package, or coal (the collision library that comes with Pinocchio)."""

@@ -9,8 +9,7 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import counted, uncounted
-from humanoid_sim.detection.placed_shapes import AttachedShapes, JointMotion, PlacedShapes
-from humanoid_sim.detection.shape_table import ShapeTable
+from humanoid_sim.detection.shape_table import AttachedShapes, JointMotion, PlacedShapes, ShapeTable
 
 
 @apart(error_model="numpy")
@@ -163,7 +162,7 @@ def sweep(boxes: np.ndarray, order: np.ndarray, axis: int, pairs: np.ndarray) ->
 def tree_overlaps(
     box: np.ndarray, node_box: np.ndarray, node_child: np.ndarray, first: int, found: np.ndarray
 ) -> int:
-    """Return items of a tree (:func:`~humanoid_sim.detection.triangle_mesh.bounding_tree`) in leaves that meet a box.
+    """Return items of a tree (:func:`~humanoid_sim.detection.solids.bounding_tree`) in leaves that meet a box.
 
     Args:
         box: lower and upper corner [m], shape (6,).

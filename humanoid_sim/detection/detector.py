@@ -16,41 +16,36 @@ from humanoid_model.errors import InputError
 from humanoid_model.scene import CONTACT_METHODS
 from humanoid_sim.detection.backends import BACKENDS
 from humanoid_sim.detection.broad_phase import place_shapes
-from humanoid_sim.detection.contact_points import ContactPoints
-from humanoid_sim.detection.continuous import ShapeMotion
-from humanoid_sim.detection.detection_record import (
-    DetectionRecord,
-    DetectionRoom,
-    PairTable,
-    PointTable,
-    detection_record,
-    recorded_contacts,
-)
+from humanoid_sim.detection.contact_points import ContactPoints, PairClasses
 from humanoid_sim.detection.face_contact import VERTICES
-from humanoid_sim.detection.half_space import (
-    Feature,
-    PlaneTable,
-    feature_table,
-    features_of,
-    point_features,
-)
+from humanoid_sim.detection.half_space import Feature, PlaneTable, feature_table, features_of, point_features
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
-from humanoid_sim.detection.pair_classes import PairClasses
-from humanoid_sim.detection.pair_records import MeshPoints, Pose
-from humanoid_sim.detection.placed_shapes import AttachedShapes, JointMotion, PlacedShapes
 from humanoid_sim.detection.self_collision import find_self_collision
-from humanoid_sim.detection.shape_table import ShapeTable, shape_table
-from humanoid_sim.detection.solids import SolidShape, solids_of
-from humanoid_sim.detection.special_pair import PairContact, SpecialPair, warm_up_pairs
-from humanoid_sim.detection.triangle_mesh import TriangleMesh, bounding_tree
+from humanoid_sim.detection.shape_table import (
+    AttachedShapes,
+    JointMotion,
+    MeshPoints,
+    PlacedShapes,
+    Pose,
+    ShapeTable,
+    shape_table,
+)
+from humanoid_sim.detection.solids import SolidShape, TriangleMesh, bounding_tree, solids_of
+from humanoid_sim.detection.special_pair import PairContact, ShapeMotion, SpecialPair, warm_up_pairs
 from humanoid_sim.detection.world_contacts import (
     BLOCK,
     DISTANCE,
     MORE_PAIRS,
     MORE_POINTS,
     MORE_SLOTS,
+    DetectionRecord,
+    DetectionRoom,
+    PairTable,
+    PointTable,
     WorldShapes,
+    detection_record,
     keep_blocks,
+    recorded_contacts,
     slot_block,
     spread_slots,
     world_contacts,
@@ -83,7 +78,7 @@ class ContactDetector:
     Attributes:
         points: the contact points that :meth:`detect` found last.
         slot_count: values in ``points.slots`` are below it; it can grow in :meth:`detect`.
-        compiled: whether :func:`~humanoid_sim.detection.detection_record.recorded_contacts` finds all contacts.
+        compiled: whether :func:`~humanoid_sim.detection.world_contacts.recorded_contacts` finds all contacts.
         overlaps: pairs of bodies whose method is 'boolean' and that overlap.
         has_pairs: whether any two shapes can touch, besides half-spaces.
         contact_times: by pair of bodies whose method is 'continuous', time until they touch for the first time if they

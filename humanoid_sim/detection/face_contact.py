@@ -9,10 +9,17 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import counted, uncounted
-from humanoid_sim.detection.pair_records import PatchPoints, Pose
 from humanoid_sim.detection.patch_reduction import ONE_POINT, keep_corners, reduce_patch
-from humanoid_sim.detection.shape_table import CAPSULE, CYLINDER, ELLIPSOID, SPHERE, ShapeTable
-from humanoid_sim.detection.support import support
+from humanoid_sim.detection.shape_table import (
+    CAPSULE,
+    CYLINDER,
+    ELLIPSOID,
+    SPHERE,
+    PatchPoints,
+    Pose,
+    ShapeTable,
+    support,
+)
 
 MAX_POINTS = 8
 """A pair of convex shapes gives at most so many contact points."""

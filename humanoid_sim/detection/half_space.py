@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
 from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, HeightField, Mesh, Shape, Sphere
-from humanoid_sim.detection.contact_points import PointTable
-from humanoid_sim.detection.mesh_hull import hull_vertices
-from humanoid_sim.detection.pair_classes import PairTable
+from humanoid_sim.detection.contact_points import PairTable, PointTable
 from humanoid_sim.detection.patch_reduction import supporting_points
-from humanoid_sim.detection.placed_shapes import JointMotion
+from humanoid_sim.detection.shape_table import JointMotion
+from humanoid_sim.detection.solids import hull_vertices
 
 SLOTS_PER_FEATURE = 4
 """A point or ball gives one contact point, a rim up to four."""

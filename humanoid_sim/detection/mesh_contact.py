@@ -9,10 +9,8 @@ from humanoid_model.compiling import counted, uncounted
 from humanoid_sim.detection.broad_phase import tree_overlaps
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS, face_contact, face_towards
-from humanoid_sim.detection.pair_records import MeshPoints, Nearest, PatchPoints, Pose
 from humanoid_sim.detection.patch_reduction import reduce_patch
-from humanoid_sim.detection.shape_table import ShapeTable
-from humanoid_sim.detection.support import core_radius, support
+from humanoid_sim.detection.shape_table import MeshPoints, Nearest, PatchPoints, Pose, ShapeTable, core_radius, support
 
 MESH_POINTS = 48
 """A pair with a mesh gives at most so many contact points."""

@@ -20,9 +20,15 @@ from humanoid_model.description import HalfSpace, Mesh
 from humanoid_model.robot import Robot
 from humanoid_sim.detection.broad_phase import place_shapes, sweep, widest_axis
 from humanoid_sim.detection.convex_pair import convex_distance
-from humanoid_sim.detection.pair_records import Nearest, Pose
-from humanoid_sim.detection.placed_shapes import AttachedShapes, JointMotion, PlacedShapes
-from humanoid_sim.detection.shape_table import ShapeTable, shape_table
+from humanoid_sim.detection.shape_table import (
+    AttachedShapes,
+    JointMotion,
+    Nearest,
+    PlacedShapes,
+    Pose,
+    ShapeTable,
+    shape_table,
+)
 from humanoid_sim.detection.solids import SolidShape, solids_of
 
 ALWAYS = 0.95

@@ -1,17 +1,147 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All shapes of a world as flat arrays that compiled code reads."""
+"""Shapes as flat arrays that compiled code reads: all of a world, their places, pairs, and farthest points."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from humanoid_model.compiling import uncounted
 from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Sphere
-from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.solids import SolidShape
-from humanoid_sim.detection.triangle_mesh import TriangleMesh
+from humanoid_sim.detection.solids import Polytope, SolidShape, TriangleMesh
+
+
+class Pose(NamedTuple):
+    """Where a shape is: from its frame to the world, or to another shape's frame.
+
+    Attributes:
+        R: rotation, shape (3, 3).
+        p: origin [m], shape (3,).
+    """
+
+    R: np.ndarray
+    p: np.ndarray
+
+
+class Nearest(NamedTuple):
+    """The nearest or deepest points of two shapes.
+
+    Attributes:
+        normal: from b into a, unit where they touch, shape (3,).
+        on_a: point of a [m], shape (3,).
+        on_b: point of b [m], shape (3,).
+    """
+
+    normal: np.ndarray
+    on_a: np.ndarray
+    on_b: np.ndarray
+
+
+class Simplex(NamedTuple):
+    """Points of the difference of two cores, with the points of both that they are the differences of.
+
+    Attributes:
+        w_a: points of a [m], shape (4, 3).
+        w_b: points of b [m], shape (4, 3).
+        w: their differences [m], shape (4, 3).
+    """
+
+    w_a: np.ndarray
+    w_b: np.ndarray
+    w: np.ndarray
+
+
+class PatchPoints(NamedTuple):
+    """Contact points of two convex shapes, all with one normal.
+
+    Attributes:
+        positions: midway between the shapes [m], shape (points, 3).
+        gaps: signed distances along the normal [m], shape (points,).
+        features: a number for each that stays the same while the same parts touch, shape (points,).
+    """
+
+    positions: np.ndarray
+    gaps: np.ndarray
+    features: np.ndarray
+
+    @classmethod
+    def of_size(cls, points: int) -> PatchPoints:
+        """Room for so many."""
+        return cls(np.zeros((points, 3)), np.zeros(points), np.zeros(points, dtype=np.int64))
+
+
+class MeshPoints(NamedTuple):
+    """Contact points of two shapes, each with its normal.
+
+    Attributes:
+        positions: midway between the shapes [m], shape (points, 3).
+        normals: unit, from b into a, shape (points, 3).
+        gaps: signed distances along the normals [m], shape (points,).
+        features: a number for each that stays the same while the same parts touch, shape (points,).
+    """
+
+    positions: np.ndarray
+    normals: np.ndarray
+    gaps: np.ndarray
+    features: np.ndarray
+
+    @classmethod
+    def of_size(cls, points: int) -> MeshPoints:
+        """Room for so many."""
+        return cls(np.zeros((points, 3)), np.zeros((points, 3)), np.zeros(points), np.zeros(points, dtype=np.int64))
+
+
+class JointMotion(NamedTuple):
+    """Where the joint frames are and how they move.
+
+    Attributes:
+        R: rotations to the world, shape (njoints, 3, 3).
+        p: origins in the world [m], shape (njoints, 3).
+        twists: world twists at the world origin, linear part first, shape (njoints, 6).
+    """
+
+    R: np.ndarray
+    p: np.ndarray
+    twists: np.ndarray
+
+
+class AttachedShapes(NamedTuple):
+    """Shapes on joints.
+
+    Attributes:
+        joint: joint that moves each shape, shape (n,).
+        rotation: from the shape's frame to the joint frame, shape (n, 3, 3).
+        origin: of the shape's frame in the joint frame [m], shape (n, 3).
+    """
+
+    joint: np.ndarray
+    rotation: np.ndarray
+    origin: np.ndarray
+
+
+class PlacedShapes(NamedTuple):
+    """Shapes in the world.
+
+    Attributes:
+        rotations: from the shapes' frames, shape (n, 3, 3).
+        origins: of the shapes' frames [m], shape (n, 3).
+        travels: how far each shape can move in two steps [m], shape (n,).
+        boxes: around both: lower and upper corners along the world's axes [m], shape (n, 6).
+    """
+
+    rotations: np.ndarray
+    origins: np.ndarray
+    travels: np.ndarray
+    boxes: np.ndarray
+
+    @classmethod
+    def of_size(cls, n: int) -> PlacedShapes:
+        """Room for so many shapes."""
+        return cls(np.zeros((n, 3, 3)), np.zeros((n, 3)), np.zeros(n), np.zeros((n, 6)))
+
 
 BOX, HULL, SPHERE, CAPSULE, CYLINDER, ELLIPSOID, MESH = range(7)
 
@@ -159,3 +289,126 @@ def _starts(counts: Sequence[int]) -> np.ndarray:
 def _joined(parts: Sequence[np.ndarray], row: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
     filled: list[np.ndarray] = [np.asarray(part, dtype=dtype).reshape(-1, *row) for part in parts]
     return np.ascontiguousarray(np.concatenate([np.zeros((0, *row), dtype=dtype), *filled]))
+
+
+_CLIMB_FROM = 24
+"""A hull with more vertices is climbed from neighbour to neighbour instead of looked through."""
+
+
+@uncounted()
+def core_radius(table: ShapeTable, s: int) -> float:
+    """Thickness around the core of a shape: a sphere's core is a point, a capsule's its axis [m].
+
+    A smooth convex body is a core with a ball of its least radius of curvature rolled around it (Schneider, Convex
+    Bodies, 3.2): an ellipsoid too is known with its thickness, and penetrates without losing its curvature.
+    """
+    if table.kind[s] == SPHERE or table.kind[s] == CAPSULE or table.kind[s] == ELLIPSOID:
+        return float(table.radius[s])
+    return 0.0
+
+
+@uncounted()
+def support(table: ShapeTable, s: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Farthest point of a shape's core along (x, y, z), all in the shape's frame [m]."""
+    kind = table.kind[s]
+    if kind == BOX:
+        half = table.half[s]
+        return math.copysign(half[0], x), math.copysign(half[1], y), math.copysign(half[2], z)
+    if kind == SPHERE:
+        return 0.0, 0.0, 0.0
+    if kind == CAPSULE:
+        return 0.0, 0.0, math.copysign(table.half_length[s], z)
+    if kind == CYLINDER:
+        across = math.sqrt(x * x + y * y)
+        end = math.copysign(table.half_length[s], z)
+        if across == 0.0:
+            return 0.0, 0.0, end
+        return table.radius[s] * x / across, table.radius[s] * y / across, end
+    if kind == ELLIPSOID:
+        half, radius = table.half[s], table.radius[s]
+        length = math.sqrt(x * x + y * y + z * z)
+        if length == 0.0:
+            return half[0] - radius, 0.0, 0.0
+        x, y, z = x / length, y / length, z / length
+        u, v, w = half[0] * x, half[1] * y, half[2] * z
+        reach = math.sqrt(u * u + v * v + w * w)
+        return half[0] * u / reach - radius * x, half[1] * v / reach - radius * y, half[2] * w / reach - radius * z
+    first = table.vertex_start[s]
+    count = table.vertex_start[s + 1] - first
+    vertices = table.vertices
+    if count <= _CLIMB_FROM:
+        best = first
+        reach = -np.inf
+        for i in range(first, first + count):
+            along = vertices[i, 0] * x + vertices[i, 1] * y + vertices[i, 2] * z
+            if along > reach:
+                reach = along
+                best = i
+        return vertices[best, 0], vertices[best, 1], vertices[best, 2]
+    # on a convex polytope a vertex without a better neighbour is the best of all
+    axis = 0
+    size = abs(x)
+    value = x
+    if abs(y) > size:
+        axis, size, value = 1, abs(y), y
+    if abs(z) > size:
+        axis, value = 2, z
+    best = first + table.extreme[s, 2 * axis + (1 if value > 0.0 else 0)]
+    reach = vertices[best, 0] * x + vertices[best, 1] * y + vertices[best, 2] * z
+    climbing = True
+    while climbing:
+        climbing = False
+        here = best
+        for k in range(table.neighbour_start[here], table.neighbour_start[here + 1]):
+            i = first + table.neighbours[k]
+            along = vertices[i, 0] * x + vertices[i, 1] * y + vertices[i, 2] * z
+            if along > reach:
+                reach = along
+                best = i
+                climbing = True
+    return vertices[best, 0], vertices[best, 1], vertices[best, 2]
+
+
+@uncounted()
+def difference_support(
+    table: ShapeTable,
+    a: int,
+    b: int,
+    pose: Pose,
+    x: float,
+    y: float,
+    z: float,
+    on_a: np.ndarray,
+    on_b: np.ndarray,
+    w: np.ndarray,
+) -> float:
+    """Farthest point of the difference a - b of two cores along a direction, in a's frame.
+
+    Args:
+        table: the shapes.
+        a: first shape.
+        b: second shape.
+        pose: from b's frame to a's.
+        x: direction in a's frame.
+        y: same.
+        z: same.
+        on_a: receives the point of a [m], shape (3,).
+        on_b: receives the point of b [m], shape (3,).
+        w: receives their difference [m], shape (3,).
+
+    Returns:
+        How far the difference reaches along the direction.
+    """
+    R, t = pose.R, pose.p
+    on_a[0], on_a[1], on_a[2] = support(table, a, x, y, z)
+    u, v, s = support(
+        table,
+        b,
+        -(R[0, 0] * x + R[1, 0] * y + R[2, 0] * z),
+        -(R[0, 1] * x + R[1, 1] * y + R[2, 1] * z),
+        -(R[0, 2] * x + R[1, 2] * y + R[2, 2] * z),
+    )
+    for r in range(3):
+        on_b[r] = t[r] + R[r, 0] * u + R[r, 1] * v + R[r, 2] * s
+        w[r] = on_a[r] - on_b[r]
+    return w[0] * x + w[1] * y + w[2] * z

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs left to Python: those of the methods boolean, penetration and continuous, and all pairs by coal."""
+"""Pairs left to Python: those of the methods boolean, penetration and continuous, and all pairs by coal.
+
+The method continuous finds the first time of contact of two moving shapes by conservative advancement (Mirtich
+1996).
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,20 +16,122 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.apart import load_called
-from humanoid_model.description import Box
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from humanoid_sim.detection.backends import BACKENDS, CoalDistance
-from humanoid_sim.detection.continuous import ShapeMotion, time_of_contact
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS, VERTICES
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
-from humanoid_sim.detection.mesh_pair import MeshPair, distinct_points
-from humanoid_sim.detection.pair_records import MeshPoints, Nearest, PatchPoints, Pose
+from humanoid_sim.detection.mesh_pair import MeshPair, distinct_points, mesh_intersection
 from humanoid_sim.detection.patch_reduction import reduce_patch
-from humanoid_sim.detection.shape_table import ShapeTable, shape_table
-from humanoid_sim.detection.solids import SolidShape
-from humanoid_sim.detection.surface import surface_mesh
-from humanoid_sim.detection.triangle_intersection import mesh_intersection
-from humanoid_sim.detection.triangle_mesh import TriangleMesh
+from humanoid_sim.detection.shape_table import MeshPoints, Nearest, PatchPoints, Pose, ShapeTable, shape_table
+from humanoid_sim.detection.solids import Polytope, SolidShape, TriangleMesh
+
+_SECTIONS = 32
+"""A circle is approximated by so many sides."""
+
+
+def surface_mesh(solid: SolidShape) -> TriangleMesh:
+    """Return the surface of a solid: exact of a box, hull or mesh, approximate of a round one."""
+    if isinstance(solid, TriangleMesh):
+        return solid
+    if isinstance(solid, (Box, Polytope)):
+        polytope = Polytope.of_box(solid) if isinstance(solid, Box) else solid
+        corners = []
+        for start, stop in zip(polytope.starts[:-1], polytope.starts[1:], strict=True):
+            ring = polytope.corner_vertices[start:stop].tolist()
+            corners += [(ring[0], ring[i], ring[i + 1]) for i in range(1, len(ring) - 1)]
+        return TriangleMesh.of_triangles(polytope.vertices, np.array(corners, dtype=np.int64).reshape(-1, 3))
+    import trimesh  # slow to import, and simulations that touch no meshes do without
+
+    if isinstance(solid, Sphere):
+        mesh = trimesh.creation.icosphere(subdivisions=3, radius=solid.radius)
+    elif isinstance(solid, Cylinder):
+        mesh = trimesh.creation.cylinder(solid.radius, solid.length, sections=_SECTIONS)
+    elif isinstance(solid, Ellipsoid):
+        mesh = trimesh.creation.icosphere(subdivisions=3)
+        mesh.apply_scale(solid.radii)
+    else:
+        assert isinstance(solid, Capsule)
+        mesh = trimesh.creation.capsule(solid.length, solid.radius, count=(_SECTIONS // 2, _SECTIONS))
+        mesh.apply_translation(-mesh.bounds.mean(axis=0))  # trimesh lays it from z = 0 up
+    return TriangleMesh.of_triangles(np.asarray(mesh.vertices), np.asarray(mesh.faces, dtype=np.int64))
+
+
+_MAX_ITERATIONS = 200
+
+
+@dataclass(frozen=True)
+class ShapeMotion:
+    """Where a shape is and how it moves: it spins about a point that moves straight on.
+
+    Attributes:
+        R: rotation to the world, shape (3, 3).
+        p: origin in the world [m], shape (3,).
+        centre: the point, in the world; that of the shape's bounding box [m], shape (3,).
+        velocity: of the point [m/s], shape (3,).
+        spin: angular velocity in the world [rad/s], shape (3,).
+    """
+
+    R: NDArray[np.float64]
+    p: NDArray[np.float64]
+    centre: NDArray[np.float64]
+    velocity: NDArray[np.float64]
+    spin: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        # Pinocchio's matrices go by columns: kernels would be compiled once more for each such argument.
+        object.__setattr__(self, "R", np.ascontiguousarray(self.R))
+
+    def after(self, time: float) -> ShapeMotion:
+        """Return the same motion some time later [s]."""
+        turn = pin.exp3(time * self.spin)
+        centre = self.centre + time * self.velocity
+        return ShapeMotion(
+            turn @ self.R, centre + turn @ (self.p - self.centre), centre, self.velocity, self.spin
+        )
+
+
+def time_of_contact(
+    distance: Callable[[ShapeMotion, ShapeMotion, float], tuple[float, NDArray[np.float64]]],
+    first: ShapeMotion,
+    second: ShapeMotion,
+    radii: tuple[float, float],
+    horizon: float,
+    tolerance: float,
+) -> float:
+    """First time at which two moving shapes touch.
+
+    With the shapes apart by d along n, no point of them can cross before d over the fastest approach along n.
+
+    Args:
+        distance: signed distance of the shapes at two places up to a cutoff, and the unit normal from the second one
+            into the first; infinite beyond the cutoff.
+        first: body a.
+        second: body b.
+        radii: how far each shape reaches from its centre [m].
+        horizon: times beyond it are not looked for [s].
+        tolerance: distance at which the shapes touch [m].
+
+    Returns:
+        The time, 0 where they touch from the start, infinity where they don't touch up to the horizon [s].
+    """
+    turn = sum(radius * float(np.linalg.norm(m.spin)) for radius, m in zip(radii, (first, second), strict=True))
+    relative = first.velocity - second.velocity
+    speed = float(np.linalg.norm(relative)) + turn
+    time = 0.0
+    for _ in range(_MAX_ITERATIONS):
+        cutoff = speed * (horizon - time) + tolerance
+        gap, normal = distance(first.after(time), second.after(time), cutoff)
+        if gap == math.inf:
+            return math.inf
+        if gap <= tolerance:
+            return time
+        closing = turn - float(normal @ relative)
+        if closing <= 0.0 or time + gap / closing > horizon:
+            return math.inf
+        time += gap / closing
+    return time
+
 
 POINTS = MAX_POINTS
 """A pair gives at most so many points by the methods of this module."""

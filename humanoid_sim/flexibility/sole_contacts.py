@@ -14,7 +14,7 @@ from humanoid_model.description import HalfSpace, Shape, Sphere
 from humanoid_model.errors import InputError
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.solids import solids_of
-from humanoid_sim.detection.surface import surface_mesh
+from humanoid_sim.detection.special_pair import surface_mesh
 from humanoid_sim.flexibility.deformable_sole import DeformableSole
 from humanoid_sim.flexibility.sole_kernels import (
     ContactsOfSole,

@@ -18,7 +18,7 @@ from humanoid_model.tree.articulated_body import biased_acceleration, force_resp
 from humanoid_model.tree.integrate import integrate
 from humanoid_model.tree.tree_motion import body_twists
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, DAMPER, ROLL, UNILATERAL
-from humanoid_sim.detection.detection_record import DetectionRecord, recorded_contacts
+from humanoid_sim.detection.world_contacts import DetectionRecord, recorded_contacts
 from humanoid_sim.stepping.constraints import collect_constraints
 from humanoid_sim.stepping.joints import joint_loads
 from humanoid_sim.stepping.rows_and_forces import (

@@ -15,7 +15,7 @@ from humanoid_model.tree.articulated_body import articulated_body
 from humanoid_model.tree.integrate import integrate
 from humanoid_model.tree.tree_motion import move_tree
 from humanoid_sim.contact.clock import seconds
-from humanoid_sim.detection.detection_record import DetectionRecord, recorded_contacts
+from humanoid_sim.detection.world_contacts import DetectionRecord, recorded_contacts
 from humanoid_sim.stepping.constraints import collect_constraints, count_constraints
 from humanoid_sim.stepping.joints import (
     LAWS_HOLD,

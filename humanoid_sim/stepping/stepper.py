@@ -17,7 +17,7 @@ from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.solve import ContactProblem, SolverKernel
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.detection.contact_points import ContactPoints, PointTable
-from humanoid_sim.detection.detection_record import DetectionRecord
+from humanoid_sim.detection.world_contacts import DetectionRecord
 from humanoid_sim.errors import SimulationError
 from humanoid_sim.stepping.joints import drive_efforts, joint_loads
 from humanoid_sim.stepping.operators import (

@@ -10,7 +10,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from humanoid_model.errors import InputError
-from humanoid_sim.detection.pair_classes import APART, PairClasses
+from humanoid_sim.detection.contact_points import APART, PairClasses
 from humanoid_sim.options import find_scheme, scheme_names
 from humanoid_sim.world.servos import Servos
 from humanoid_sim.world.world import World

@@ -17,10 +17,9 @@ from humanoid_sim import Simulation
 from humanoid_sim.contact.solve import ContactStatus
 from humanoid_sim.detection import backends
 from humanoid_sim.detection.backends import BACKENDS
-from humanoid_sim.detection.continuous import ShapeMotion
 from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.detection.solids import SolidShape
-from humanoid_sim.detection.special_pair import PairContact, SpecialPair
+from humanoid_sim.detection.special_pair import PairContact, ShapeMotion, SpecialPair
 
 MARGIN = 2e-3
 TABLE = Box(np.ones(3))  # its top is at z = 0.5

@@ -4,7 +4,7 @@
 import numpy as np
 
 from humanoid_sim.detection.broad_phase import sweep, tree_overlaps, widest_axis
-from humanoid_sim.detection.triangle_mesh import bounding_tree
+from humanoid_sim.detection.solids import bounding_tree
 
 
 def random_boxes(rng: np.random.Generator, n: int) -> np.ndarray:

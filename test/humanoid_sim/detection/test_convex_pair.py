@@ -12,10 +12,8 @@ from numpy.testing import assert_allclose
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
-from humanoid_sim.detection.pair_records import Nearest, PatchPoints, Pose
-from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.shape_table import shape_table
-from humanoid_sim.detection.solids import SolidShape
+from humanoid_sim.detection.shape_table import Nearest, PatchPoints, Pose, shape_table
+from humanoid_sim.detection.solids import Polytope, SolidShape
 
 AT_ORIGIN = Pose(np.eye(3), np.zeros(3))
 

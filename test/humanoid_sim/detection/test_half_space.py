@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull
 
 from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Shape, Sphere
 from humanoid_sim import Simulation
-from humanoid_sim.detection.contact_points import ContactPoints, PointTable
+from humanoid_sim.detection.contact_points import ContactPoints, PairTable, PointTable
 from humanoid_sim.detection.half_space import (
     SLOTS_PER_FEATURE,
     PlaneTable,
@@ -21,8 +21,7 @@ from humanoid_sim.detection.half_space import (
     features_of,
     half_space_contacts,
 )
-from humanoid_sim.detection.pair_classes import PairTable
-from humanoid_sim.detection.placed_shapes import JointMotion
+from humanoid_sim.detection.shape_table import JointMotion
 
 DT = 1e-3
 

@@ -14,15 +14,10 @@ from humanoid_model.description import Box, Capsule, HeightField, Mesh, Sphere
 from humanoid_model.errors import InputError
 from humanoid_model.height_field import generate_heights
 from humanoid_sim import Simulation
-from humanoid_sim.detection.continuous import ShapeMotion
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
-from humanoid_sim.detection.pair_records import MeshPoints, Pose
-from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.shape_table import shape_table
-from humanoid_sim.detection.solids import SolidShape, solids_of
-from humanoid_sim.detection.special_pair import SpecialPair
-from humanoid_sim.detection.surface import surface_mesh
-from humanoid_sim.detection.triangle_mesh import TriangleMesh
+from humanoid_sim.detection.shape_table import MeshPoints, Pose, shape_table
+from humanoid_sim.detection.solids import Polytope, SolidShape, TriangleMesh, solids_of
+from humanoid_sim.detection.special_pair import ShapeMotion, SpecialPair, surface_mesh
 
 SIZE = np.array([2.0, 1.0])
 CRATE = Box(np.array([0.3, 0.2, 0.1]))

@@ -11,13 +11,10 @@ from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
 from humanoid_model.description import Box, Capsule, Cylinder, Mesh, Sphere
-from humanoid_sim.detection.continuous import ShapeMotion
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.mesh_contact import mesh_contact
-from humanoid_sim.detection.polytope import Polytope
-from humanoid_sim.detection.solids import SolidShape, solids_of
-from humanoid_sim.detection.special_pair import SpecialPair, first_contact_time
-from humanoid_sim.detection.surface import surface_mesh
+from humanoid_sim.detection.solids import Polytope, SolidShape, solids_of
+from humanoid_sim.detection.special_pair import ShapeMotion, SpecialPair, first_contact_time, surface_mesh
 
 GROUND = Box(np.array([4.0, 4.0, 1.0]))  # its top is at z = 0.5
 CRATE = Box(np.array([0.4, 0.3, 0.2]))
