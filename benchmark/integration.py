@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from humanoid_model import load_robot
+from humanoid_model.errors import SimulationError
 from humanoid_model.scene import Scene, SceneRobot
-from humanoid_sim.errors import SimulationError
 from humanoid_sim.world.world import World
 from humanoid_studies.baselines.can_grasp import CAN_RADIUS, grasp_with_constraints, grasp_with_penalty
 from humanoid_studies.baselines.impulse_method import ImpulseMethod

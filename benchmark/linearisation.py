@@ -23,7 +23,7 @@ from standing_task import standing_task
 
 from humanoid_model import load_robot
 from humanoid_sim import Controls, Simulation, linearise, rollout
-from humanoid_sim.state.simulation_state import SimulationState
+from humanoid_sim.simulation import SimulationState
 
 CHANGE = 1e-6
 

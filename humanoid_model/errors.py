@@ -96,3 +96,7 @@ class RobotWarning(UserWarning):
 
 class SceneError(InputError):
     """A scene file (XML, YAML or the geometry it names) can't be used."""
+
+
+class SimulationError(HumanoidError):
+    """The simulation can't go on; its state is that before the step that failed."""

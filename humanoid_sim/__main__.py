@@ -15,13 +15,13 @@ from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.fields import add_options, descriptions
 from humanoid_sim.module import Module
 from humanoid_sim.monitoring.endless_fall import EndlessFall
-from humanoid_sim.options import SimulationOptions, read_solver_file
 from humanoid_sim.recording import PLOTS, CsvRecorder, McapRecorder, plot_log, read_log
 from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
 from humanoid_sim.scenario.describe import describe
 from humanoid_sim.scenario.parameters import set_parameters
 from humanoid_sim.simulation import Simulation
-from humanoid_sim.state.state_file import write_state
+from humanoid_sim.state_file import write_state
+from humanoid_sim.stepping.options import SimulationOptions, read_solver_file
 
 _OPTIONS = [name for name in descriptions(SimulationOptions) if name != "method"]
 """Options of a simulation that the command line sets by their names; the method is its solver."""

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.apart import apart
 from humanoid_model.arrays import Array
-from humanoid_model.errors import InputError
+from humanoid_model.errors import InputError, SimulationError
 from humanoid_sim.contact.block_nsgs import (
     BILATERAL,
     CONTACT,
@@ -34,10 +34,8 @@ from humanoid_sim.contact.block_nsgs import (
     BlockProblem,
 )
 from humanoid_sim.contact.nsgs import alart_curnier
-from humanoid_sim.errors import SimulationError
 from humanoid_sim.rollout import Controls, checked_controls, checked_states
-from humanoid_sim.simulation import Simulation
-from humanoid_sim.state.simulation_state import SimulationState
+from humanoid_sim.simulation import Simulation, SimulationState
 from humanoid_sim.stepping.constraints import leader
 from humanoid_sim.stepping.held_response import HeldConstraints, HeldResponses, hold
 from humanoid_sim.stepping.make_stepping import CompiledStepping

@@ -21,12 +21,11 @@ from humanoid_model.tree.kinematic_tree import Placements
 from humanoid_model.tree.tree_energy import Energy, kinetic_energy, potential_energy
 from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 from humanoid_sim.contact.solve import SOLVERS, ContactProblem, ContactResult, ContactStatus, Residuals, find_solver
-from humanoid_sim.state.contacts import Contacts
+from humanoid_sim.stepping.contacts import Contacts, tell_contacts
 from humanoid_sim.stepping.impacts import Impacts
 from humanoid_sim.stepping.interface import Stepping
 from humanoid_sim.stepping.make_stepping import COMPILED_SOLVERS
 from humanoid_sim.stepping.run_steps import UnsolvedSteps
-from humanoid_sim.stepping.tell_contacts import tell_contacts
 from humanoid_sim.world.world import TreeSlices
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class Readings:
     def v(self) -> Array:
         """Velocity of the world, shape (nv,); linear velocities of free bodies are in the world's axes.
 
-        See :mod:`humanoid_sim.world.floating_base`.
+        See :mod:`humanoid_sim.world.world`.
 
         Raises:
             InputError: it is given another length, or a number that is not finite.

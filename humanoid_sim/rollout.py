@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.arrays import Array
-from humanoid_model.errors import InputError
-from humanoid_sim.errors import SimulationError
-from humanoid_sim.simulation import Simulation
-from humanoid_sim.state.simulation_state import SimulationState
+from humanoid_model.errors import InputError, SimulationError
+from humanoid_sim.simulation import Simulation, SimulationState
 from humanoid_sim.stepping.run_steps import RollControls, RollRecord, control
 
 Prepare = Callable[[Simulation, int], None]

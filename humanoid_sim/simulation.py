@@ -5,35 +5,33 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from humanoid_model.checks import is_finite
-from humanoid_model.errors import InputError, RobotWarning
+from humanoid_model.errors import InputError, RobotWarning, SimulationError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
+from humanoid_model.similar_name import did_you_mean
 from humanoid_model.tree.tree_energy import moved_inertias
 from humanoid_model.tree.tree_motion import move_tree
 from humanoid_sim.detection.detector import ContactDetector
-from humanoid_sim.errors import SimulationError
 from humanoid_sim.modules import Acting, Modules
-from humanoid_sim.options import OptionValues, SimulationOptions
-from humanoid_sim.profile import Profile
 from humanoid_sim.readings import Readings
-from humanoid_sim.state.simulation_state import SimulationState
-from humanoid_sim.stepping.interface import StepSetup
+from humanoid_sim.stepping.interface import SteppingState, StepSetup
 from humanoid_sim.stepping.make_stepping import make_stepping
-from humanoid_sim.world.by_name import ByName
+from humanoid_sim.stepping.options import OptionValues, SimulationOptions
+from humanoid_sim.stepping.profile import Profile
+from humanoid_sim.stepping.world_arrays import Servos
+from humanoid_sim.world.scene_check import shapeless_robots
 from humanoid_sim.world.sensors import Sensors
-from humanoid_sim.world.servos import Servos
-from humanoid_sim.world.shapeless_robots import shapeless_robots
 from humanoid_sim.world.simulated_body import SimulatedBody
 from humanoid_sim.world.simulated_robot import SimulatedRobot
 from humanoid_sim.world.tendon_forces import TendonForces
@@ -41,6 +39,52 @@ from humanoid_sim.world.world import World
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+T = TypeVar("T")
+
+
+class ByName(dict[str, T]):
+    """A dictionary of the scene's robots or bodies."""
+
+    def __init__(self, kind: str, things: dict[str, T]) -> None:
+        """Keep things of a kind, ``"robot"``, for the error message."""
+        super().__init__(things)
+        self._kind = kind
+
+    def __missing__(self, name: str) -> T:
+        """Refuse an unknown name.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError(
+            f"there is no {self._kind} '{name}'",
+            element=self._kind,
+            remedy=f"{did_you_mean(name, self)}There are {', '.join(self) or 'none'}",
+        )
+
+
+@dataclass(frozen=True)
+class SimulationState:
+    """State of a simulation; a restored one continues bit for bit.
+
+    Attributes:
+        step_count: number of steps done.
+        q: configuration, shape (nq,).
+        v: velocity, shape (nv,).
+        servos: targets, gains and modes.
+        stepping: forces for the warm start, wrenches that act, and what else the steps remember.
+        modules: what each module saved, by name.
+    """
+
+    step_count: int
+    q: NDArray[np.float64]
+    v: NDArray[np.float64]
+    servos: Servos
+    stepping: SteppingState
+    modules: Mapping[str, object]
+
 
 _MAX_STEPS_PER_CALL = 256
 """So many steps are made in one call at most, so that an interruption is noticed soon."""
@@ -82,9 +126,9 @@ class Simulation(Readings):
             dt: time step [s]; the scene's own (1 ms by default) if not given.
             groups: whether bodies that don't touch each other make groups with an operator each; False puts all into
                 one, which is slower, to compare with.
-            options: how it computes, see :class:`~humanoid_sim.options.SimulationOptions`: ``method``, ``tolerance``,
-                ``max_iterations`` and ``time_budget`` of the contact solver; ``dynamics`` and ``delassus``; ``impacts``
-                and ``impact_speed``; ``detection``; or an ``integrator`` to compare with.
+            options: how it computes, see :class:`~humanoid_sim.stepping.options.SimulationOptions`: ``method``,
+                ``tolerance``, ``max_iterations`` and ``time_budget`` of the contact solver; ``dynamics`` and
+                ``delassus``; ``impacts`` and ``impact_speed``; ``detection``; or an ``integrator`` to compare with.
 
         Raises:
             SceneError: the scene can't be read or nothing in it moves.

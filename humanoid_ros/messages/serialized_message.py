@@ -21,7 +21,7 @@ from rclpy.serialization import serialize_message
 from humanoid_ros.messages.conversions import fill_vector
 
 if TYPE_CHECKING:
-    from humanoid_sim.state.contacts import Contacts
+    from humanoid_sim.stepping.contacts import Contacts
 
 
 _HEADER = 4

@@ -12,7 +12,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.fields import descriptions
 from humanoid_ros.node.parameter_declaration import declare_field, declare_text
 from humanoid_sim.contact.solve import solver_names
-from humanoid_sim.options import SimulationOptions, read_solver_file, scheme_names
+from humanoid_sim.stepping.options import SimulationOptions, read_solver_file, scheme_names
 
 FROM_THEN_ON = "Counts for scenes loaded from then on"
 FIELDS = descriptions(SimulationOptions)

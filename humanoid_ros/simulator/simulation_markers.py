@@ -11,7 +11,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from humanoid_ros.messages.conversions import fill_vector, point
 from humanoid_ros.messages.markers import cone_numbers, write_cone, write_force
 from humanoid_ros.messages.serialized_message import SerializedMessages
-from humanoid_sim.state.contacts import Contacts, ContactState
+from humanoid_sim.stepping.contacts import Contacts, ContactState
 
 CONES, FORCES, POINTS = "friction_cones", "contact_forces", "contact_points"
 STATE_COLOURS = {

@@ -16,7 +16,7 @@ from humanoid_stack.srv import AttachDevice
 from sensor_msgs.msg import TimeReference
 from tf2_msgs.msg import TFMessage
 
-from humanoid_model.errors import InputError
+from humanoid_model.errors import InputError, SimulationError
 from humanoid_model.fields import Described, flag, number
 from humanoid_ros.messages.conversions import fill_transform, stamp
 from humanoid_ros.messages.link_transforms import write_transforms
@@ -36,10 +36,9 @@ from humanoid_ros.simulator.simulation_topics import SimulationTopics
 from humanoid_ros.simulator.state_request import apply_state
 from humanoid_ros.simulator.trace_markers import DrawnTrace
 from humanoid_sim import Simulation
-from humanoid_sim.errors import SimulationError
 from humanoid_sim.monitoring.endless_fall import EndlessFall
-from humanoid_sim.state.simulation_state import SimulationState
-from humanoid_sim.state.state_file import read_state, write_state
+from humanoid_sim.simulation import SimulationState
+from humanoid_sim.state_file import read_state, write_state
 
 ATTENTION = 0.005
 """While a controller moves, steps are made at least this often, so that its client soon hears of the end [s]."""

@@ -31,7 +31,7 @@ from humanoid_ros.simulator.simulator_parameters import declare_parameters, new_
 from humanoid_ros.simulator.sole_markers import SoleMarkers
 from humanoid_ros.simulator.state_place import state_path, written_state
 from humanoid_sim import Simulation
-from humanoid_sim.world.shapeless_robots import shapeless_robots
+from humanoid_sim.world.scene_check import shapeless_robots
 
 
 class SimulatorNode(AnsweringNode):

@@ -25,7 +25,7 @@ from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
 from humanoid_ros.simulator.option_parameters import declare_options, options_of
 from humanoid_ros.simulator.simulation_session import SessionSettings
 from humanoid_sim import Simulation
-from humanoid_sim.world.shapeless_robots import shapeless_robots
+from humanoid_sim.world.scene_check import shapeless_robots
 
 CONTROLLERS = {
     "partial": "allow_partial_joints_goal",

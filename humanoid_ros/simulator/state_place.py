@@ -7,7 +7,7 @@ from pathlib import Path
 
 from humanoid_model.errors import InputError
 from humanoid_ros.node.requested_files import check_written, own_folders
-from humanoid_sim.state.state_file import check_state
+from humanoid_sim.state_file import check_state
 
 FOLDER = "states"
 """Of relative names, in the first folder that requests may name files of."""

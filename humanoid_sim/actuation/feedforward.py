@@ -19,8 +19,8 @@ from humanoid_model.errors import InputError
 from humanoid_sim.actuation.drives import Drives
 from humanoid_sim.actuation.joint_friction import friction_compensation
 from humanoid_sim.module import Module
-from humanoid_sim.state.contacts import ContactState
-from humanoid_sim.world.tree_part import whole_world_data
+from humanoid_sim.stepping.contacts import ContactState
+from humanoid_sim.world.world import whole_world_data
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation

@@ -28,8 +28,7 @@ from humanoid_sim.detection.shape_table import (
     ShapeTable,
     shape_table,
 )
-from humanoid_sim.world.borrowed_arrays import BorrowedRecord, BorrowedType
-from humanoid_sim.world.smallest_record import smallest
+from humanoid_sim.world.borrowed_arrays import BorrowedRecord, BorrowedType, smallest
 
 PATCH, DISTANCE = 0, 1
 """Places in ``CONTACT_METHODS`` of the methods that are compiled; the others are left to the caller."""

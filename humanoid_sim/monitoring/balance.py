@@ -14,7 +14,7 @@ from humanoid_model.convex_polygon import convex_hull, polygon_margin
 from humanoid_model.errors import InputError
 from humanoid_sim.monitoring.centroidal_momentum import CentroidalMomentum, MomentumMeter
 from humanoid_sim.monitoring.zero_moment_point import capture_point, centre_of_pressure, zero_moment_point
-from humanoid_sim.state.contacts import ContactState
+from humanoid_sim.stepping.contacts import ContactState
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation

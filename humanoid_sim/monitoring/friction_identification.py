@@ -14,7 +14,7 @@ from humanoid_model.description import Box, Geometry, HalfSpace
 from humanoid_model.errors import InputError
 from humanoid_model.scene import PairRule, Scene, SceneBody
 from humanoid_sim.simulation import Simulation
-from humanoid_sim.state.contacts import SLIP_SPEED
+from humanoid_sim.stepping.contacts import SLIP_SPEED
 
 MASS, FRICTION, PULLS = 11.84, 0.983, 50
 """Of the thesis' experiment: HRP-2's foot with an added weight on the floor of its laboratory."""

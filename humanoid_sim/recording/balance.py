@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_sim.monitoring.zero_moment_point import zero_moment_point
-from humanoid_sim.state.contacts import Contacts
+from humanoid_sim.stepping.contacts import Contacts
 
 
 def robot_zero_moment_point(contacts: Contacts, robot: str, up: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from humanoid_model.errors import InputError
 from humanoid_model.optional_library import optional_library
 from humanoid_sim.recording.table import TABLES, Row
-from humanoid_sim.state.contacts import ContactState
+from humanoid_sim.stepping.contacts import ContactState
 
 Columns = dict[str, NDArray[Any]]
 """A table: arrays of one length by name of the column, numbers as floats."""

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_sim.recording.balance import robot_zero_moment_point
-from humanoid_sim.state.contacts import ContactState
+from humanoid_sim.stepping.contacts import ContactState
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation

@@ -17,10 +17,10 @@ from tqdm import tqdm
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
-from humanoid_sim.options import SimulationOptions
 from humanoid_sim.scenario.load import line_in
 from humanoid_sim.simulation import Simulation
-from humanoid_sim.state.state_file import read_state, write_state
+from humanoid_sim.state_file import read_state, write_state
+from humanoid_sim.stepping.options import SimulationOptions
 
 if TYPE_CHECKING:
     from humanoid_sim.module import Module

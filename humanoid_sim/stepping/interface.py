@@ -14,19 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.arrays import Array
 from humanoid_model.checks import is_finite
-from humanoid_model.errors import InputError
+from humanoid_model.errors import InputError, SimulationError
 from humanoid_sim.contact.solve import ContactProblem
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.detection.detector import CONTACT_MARGIN, ContactDetector
-from humanoid_sim.errors import SimulationError
-from humanoid_sim.options import SimulationOptions
-from humanoid_sim.profile import Profile
 from humanoid_sim.stepping.impacts import ImpactStage
 from humanoid_sim.stepping.operators import DELASSUS_METHODS
+from humanoid_sim.stepping.options import SimulationOptions
+from humanoid_sim.stepping.profile import Profile
 from humanoid_sim.stepping.run_steps import RollControls, RollRecord, note_unsolved
 from humanoid_sim.stepping.step_data import StepSettings
 from humanoid_sim.stepping.stepper import Stepper
-from humanoid_sim.world.servos import Servos
+from humanoid_sim.stepping.world_arrays import Servos
 from humanoid_sim.world.world import World
 
 if TYPE_CHECKING:

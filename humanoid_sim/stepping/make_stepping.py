@@ -17,20 +17,19 @@ from numpy.typing import NDArray
 
 from humanoid_model.apart import Apart, load_called
 from humanoid_model.arrays import Array
-from humanoid_model.errors import InputError
+from humanoid_model.errors import InputError, SimulationError
 from humanoid_sim.contact.block_nsgs import UNILATERAL, BlockProblem, block_natural_map, block_nsgs
 from humanoid_sim.contact.nsgs import nsgs
 from humanoid_sim.contact.nsgs_newton import nsgs_newton
 from humanoid_sim.contact.scalar_active_set import scalar_active_set
 from humanoid_sim.contact.solve import ContactProblem, SolverKernel, find_solver, solve_in_time
 from humanoid_sim.detection.world_contacts import world_contacts
-from humanoid_sim.errors import SimulationError
-from humanoid_sim.options import find_scheme
 from humanoid_sim.stepping.by_bodies import solve_by_bodies
 from humanoid_sim.stepping.held_response import VANISHED, HeldConstraints, HeldResponses, held_responses
 from humanoid_sim.stepping.impacts import ImpactStage
 from humanoid_sim.stepping.interface import Advance, Stepping, SteppingState, StepSetup
 from humanoid_sim.stepping.operators import closure_forces, eliminate_closures
+from humanoid_sim.stepping.options import find_scheme
 from humanoid_sim.stepping.rows_and_forces import gather_wrenches
 from humanoid_sim.stepping.run_steps import (
     DONE,

@@ -19,7 +19,7 @@ from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.stepping.operators import add_compliance
 from humanoid_sim.stepping.second_order import ACCURACY, MOST_ITERATIONS, SLOW
 from humanoid_sim.stepping.step_data import BlockArrays, FlightArrays, GroupArrays, JointArrays, StateArrays
-from humanoid_sim.world.tree_part import whole_world_data
+from humanoid_sim.world.world import whole_world_data
 
 
 class PinocchioDynamics:

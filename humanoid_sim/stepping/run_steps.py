@@ -304,7 +304,7 @@ DONE, NO_DETECTION_ROOM = -1, -10
 """How :func:`run_steps` ends besides what :func:`advance` says; what the detection lacks
 is added to the second."""
 DYNAMICS, DETECTION, ASSEMBLY = 1, 2, 3
-"""Places of the stages in the times, see :data:`~humanoid_sim.profile.STAGES`."""
+"""Places of the stages in the times, see :data:`~humanoid_sim.stepping.profile.STAGES`."""
 
 
 @apart(error_model="numpy", _nrt=False, nogil=True)  # other threads answer meanwhile

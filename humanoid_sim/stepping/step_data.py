@@ -17,8 +17,7 @@ from humanoid_model.tree.articulated_body import ArticulatedInertia
 from humanoid_model.tree.kinematic_tree import KinematicTree
 from humanoid_model.tree.tree_motion import TreeMotion
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
-from humanoid_sim.world.borrowed_arrays import BorrowedRecord, BorrowedType
-from humanoid_sim.world.smallest_record import smallest
+from humanoid_sim.world.borrowed_arrays import BorrowedRecord, BorrowedType, smallest
 
 
 class StepSettings(NamedTuple):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.errors import SimulationError
 from humanoid_model.tree.articulated_body import ArticulatedInertia
 from humanoid_model.tree.integrate import integrate
 from humanoid_model.tree.kinematic_tree import KinematicTree
@@ -18,7 +19,6 @@ from humanoid_sim.contact.solve import ContactProblem, SolverKernel
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 from humanoid_sim.detection.contact_points import ContactPoints, PointTable
 from humanoid_sim.detection.world_contacts import DetectionRecord
-from humanoid_sim.errors import SimulationError
 from humanoid_sim.stepping.joints import drive_efforts, joint_loads
 from humanoid_sim.stepping.operators import (
     AUTO,
@@ -70,9 +70,7 @@ from humanoid_sim.stepping.step_data import (
     StepSettings,
     make_step,
 )
-from humanoid_sim.world.loops import closures_of
-from humanoid_sim.world.pair_table import pair_table
-from humanoid_sim.world.servos import Servos
+from humanoid_sim.stepping.world_arrays import Servos, closures_of, pair_table
 from humanoid_sim.world.world import World
 
 DYNAMICS = ("articulated_body", "pinocchio")

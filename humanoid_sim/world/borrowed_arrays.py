@@ -13,8 +13,8 @@ hundred arrays and put them together took seconds to compile.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
 import numba
 import numpy as np
@@ -28,6 +28,27 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+_Record = TypeVar("_Record", bound=tuple[Any, ...])
+
+
+def smallest(record: type[_Record], **dimensions: int) -> _Record:
+    """Return a record of arrays of one element each.
+
+    Args:
+        record: named tuple whose fields are whole numbers, or arrays of the type that their annotation says.
+        dimensions: of the fields that are not vectors, by name.
+    """
+    fields: dict[str, Any] = {}
+    for name, kind in get_type_hints(record).items():
+        if kind is int:
+            fields[name] = 1
+        else:
+            element = get_args(get_args(kind)[1])[0]
+            fields[name] = np.zeros((1,) * dimensions.pop(name, 1), dtype=element)
+    assert not dimensions, f"{record.__name__} has no {', '.join(dimensions)}"
+    return cast(Callable[..., _Record], record)(**fields)
 
 
 class BorrowedType(types.Type):

@@ -155,3 +155,13 @@ def _check_rule(rule: PairRule, source: str | None) -> None:
                 element=f"{element}: {name}",
                 remedy="Give a coefficient in 0..1" if name == "restitution" else "Give a finite number, 0 or more",
             )
+
+
+def shapeless_robots(scene: Scene) -> list[str]:
+    """Return a warning for each robot that moves freely and has no collision shapes; each says what to do."""
+    return [
+        f"robot '{own.name}' has no collision shapes: it touches nothing and falls through the floor. Give the links "
+        "of its URDF <collision>, or fix its base"
+        for own in scene.robots
+        if own.robot.base_joint is not None and not own.robot.collision_model.ngeoms
+    ]

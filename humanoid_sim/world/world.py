@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All robots and bodies of a scene in one Pinocchio model, and what of them can touch what."""
+r"""All robots and bodies of a scene in one Pinocchio model, and what of them can touch what.
+
+The simulator writes a free body as a translation followed by a ball joint: its linear velocity is in the axes of
+the world. Pinocchio's free-flyer has it in the axes of the moving body, where a spinning body's linear velocity
+turns all the time: explicit steps then make a thrown body faster by :math:`\omega^2\delta t^2/2` each.
+
+Pinocchio's data grow with the cube of a model's coordinates (its derivatives of second order, which nothing here asks
+for): 7 GB for a hundred free bodies in one model. What is computed of one robot is computed in its part.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +19,102 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.description import Shape
-from humanoid_model.errors import InputError, SceneError
+from humanoid_model.errors import InputError, SceneError, SimulationError
 from humanoid_model.pinocchio_model import append_to_model
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_model.similar_name import did_you_mean
-from humanoid_sim.world.floating_base import body_acceleration, body_twist, stepped_velocity
 from humanoid_sim.world.scene_check import check_scene
-from humanoid_sim.world.tree_part import TreePart
+
+
+def rotation(q_base: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rotation from the body to its fixed frame, shape (3, 3), of coordinates x, y, z, qx, qy, qz, qw."""
+    return np.asarray(pin.Quaternion(q_base[3:7]).matrix())
+
+
+def stepped_velocity(q_base: NDArray[np.float64], twist: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Velocity coordinates of the simulator, shape (6,), of a body-frame twist, linear part first."""
+    return np.concatenate([rotation(q_base) @ twist[:3], twist[3:]])
+
+
+def body_twist(q_base: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Body-frame twist, shape (6,), of the simulator's velocity coordinates."""
+    return np.concatenate([rotation(q_base).T @ v[:3], v[3:]])
+
+
+def body_acceleration(
+    q_base: NDArray[np.float64], v: NDArray[np.float64], a: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the body-frame twist, shape (6,), of the simulator's velocity and acceleration coordinates."""
+    turned = body_twist(q_base, a)
+    turned[:3] -= np.cross(v[3:], body_twist(q_base, v)[:3])
+    return turned
+
+
+_MAX_DATA_SIZE = 4e9
+"""Bytes that Pinocchio's data of a whole world may take."""
+
+
+@dataclass(frozen=True)
+class TreePart:
+    """Joints of a world that hang together in numbers, as a model.
+
+    Attributes:
+        model: of the joints; gravity is that of the world.
+        q: their part of the world's configuration.
+        v: their part of the world's velocity.
+        before: number of the world's joints that come before them, the universe aside.
+    """
+
+    model: pin.Model
+    q: slice
+    v: slice
+    before: int
+
+    @classmethod
+    def of(cls, world: pin.Model, q: slice, v: slice) -> TreePart:
+        """Return the joints whose coordinates are in a range.
+
+        Args:
+            world: model of everything.
+            q: range of the configuration.
+            v: range of the velocity.
+        """
+        joints = [j for j in range(1, world.njoints) if v.start <= world.joints[j].idx_v < v.stop]
+        before = joints[0] - 1 if joints else 0
+        if len(joints) == world.njoints - 1:
+            return cls(world, q, v, 0)
+        model = pin.Model()
+        model.gravity = world.gravity
+        for j in joints:
+            parent = max(world.parents[j] - before, 0)
+            new = model.addJoint(parent, world.joints[j], world.jointPlacements[j], world.names[j])
+            model.appendBodyToJoint(new, world.inertias[j], pin.SE3.Identity())
+        model.armature = np.array(world.armature[v])
+        return cls(model, q, v, before)
+
+    def joint(self, of_world: int) -> int:
+        """Return the number in the part of a joint of the world."""
+        return of_world - self.before
+
+
+def whole_world_data(model: pin.Model, user: str) -> pin.Data:
+    """Pinocchio's data of a whole world.
+
+    Args:
+        model: of the world.
+        user: what needs them, for the message.
+
+    Raises:
+        SimulationError: they would take more memory than a simulation may have.
+    """
+    size = 8.0 * (4.0 * model.nv**3 + 6.0 * model.nv**2)  # four tensors of second derivatives, one of Hessians
+    if size > _MAX_DATA_SIZE:
+        raise SimulationError(
+            f"{user}: Pinocchio's matrices of {model.nv} velocity coordinates take {1e-9 * size:.0f} GB, more than "
+            f"{1e-9 * _MAX_DATA_SIZE:.0f} GB. Simulate fewer bodies, or leave {user} out"
+        )
+    return model.createData()
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ INTEGRATORS = {
 
 def register_integrators() -> None:
     """Make the integrators known to the simulator."""
-    from humanoid_sim.options import register_scheme
+    from humanoid_sim.stepping.options import register_scheme
 
     for name in INTEGRATORS:
         register_scheme(name, partial(_integrator, name))

@@ -27,7 +27,7 @@ from humanoid_model.reading_folders import reading_only_in
 from humanoid_model.size_bounds import BOUNDS, Growth, check_size
 from humanoid_model.wrl import read_wrl
 from humanoid_sim import Simulation
-from humanoid_sim.state.state_file import read_state
+from humanoid_sim.state_file import read_state
 
 # What isn't refused takes hours, or all memory.
 pytestmark = [pytest.mark.timeout(120), pytest.mark.feature("000-F008")]

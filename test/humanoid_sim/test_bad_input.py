@@ -14,11 +14,10 @@ import pytest
 from fixtures.scenes import ball, box, floor, place, scene
 
 from humanoid_model import load_robot, load_scene
-from humanoid_model.errors import HumanoidError, InputError, RobotError, SceneError
+from humanoid_model.errors import HumanoidError, InputError, RobotError, SceneError, SimulationError
 from humanoid_model.scene import PairRule, Scene
 from humanoid_sim import Simulation
 from humanoid_sim.__main__ import main
-from humanoid_sim.errors import SimulationError
 
 NAN, INF = float("nan"), float("inf")
 

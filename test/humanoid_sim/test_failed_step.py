@@ -8,8 +8,8 @@ import pytest
 from fixtures.scenes import ball, box, floor, place, scene
 from numpy.testing import assert_array_equal
 
+from humanoid_model.errors import SimulationError
 from humanoid_sim import Simulation
-from humanoid_sim.errors import SimulationError
 
 WAYS = {"compiled": {}, "in stages": {"method": "jacobi"}, "by Pinocchio": {"dynamics": "pinocchio"}}
 

@@ -13,7 +13,7 @@ import pytest
 
 from humanoid_sim import Simulation
 from humanoid_sim.module import Module
-from humanoid_sim.profile import STAGES, Profile
+from humanoid_sim.stepping.profile import STAGES, Profile
 
 WITHOUT = """
 import sys

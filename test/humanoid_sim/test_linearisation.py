@@ -15,11 +15,10 @@ from fixtures.scenes import ball, box, floor, place, scene, standing
 from numpy.testing import assert_allclose, assert_array_equal
 
 from humanoid_model import load_robot
-from humanoid_model.errors import InputError
+from humanoid_model.errors import InputError, SimulationError
 from humanoid_model.scene import PairRule
 from humanoid_sim import Controls, Simulation, linearise
-from humanoid_sim.errors import SimulationError
-from humanoid_sim.state.simulation_state import SimulationState
+from humanoid_sim.simulation import SimulationState
 
 
 def differences(simulation: Simulation, start: SimulationState, change: float) -> tuple[np.ndarray, np.ndarray]:

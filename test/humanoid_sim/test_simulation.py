@@ -13,11 +13,10 @@ from numpy.testing import assert_allclose
 
 from humanoid_model import load_robot
 from humanoid_model.description import Box, Capsule, Cylinder, Shape
-from humanoid_model.errors import InputError, SceneError
+from humanoid_model.errors import InputError, SceneError, SimulationError
 from humanoid_model.scene import PairRule, Scene, SceneRobot
 from humanoid_sim import Simulation
-from humanoid_sim.errors import SimulationError
-from humanoid_sim.state.contacts import ContactState
+from humanoid_sim.stepping.contacts import ContactState
 
 G = 9.8
 

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
-from humanoid_sim.state.contacts import ContactState
+from humanoid_sim.stepping.contacts import ContactState
 from humanoid_sim.world.simulated_robot import SimulatedRobot
 
 WEIGHT = 58.0 * 9.81

@@ -15,9 +15,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene
-from humanoid_sim import Simulation, options, solve_contacts
+from humanoid_sim import Simulation, solve_contacts
 from humanoid_sim.contact.solve import ContactStatus
-from humanoid_sim.options import SimulationOptions
+from humanoid_sim.stepping import options
+from humanoid_sim.stepping.options import SimulationOptions
 
 AT_ONCE = 1e-12
 """Seconds that are over when the clock is asked for the first time, on any machine."""

@@ -12,7 +12,7 @@ from scipy.sparse import coo_matrix, csc_matrix, diags
 from scipy.sparse.linalg import eigsh, spsolve
 
 from humanoid_model.checks import check_number, check_positive
-from humanoid_sim.errors import SimulationError
+from humanoid_model.errors import SimulationError
 from humanoid_sim.flexibility.stiffness import dofs, eliminate_fixed
 from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
 

@@ -21,8 +21,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from humanoid_model.arrays import Array
+from humanoid_model.errors import SimulationError
 from humanoid_sim.contact.solve import ContactProblem, solve_contacts
-from humanoid_sim.errors import SimulationError
 from humanoid_studies.integration.mechanical_system import ContactSet
 
 _ASYMMETRY_PASSES = 100

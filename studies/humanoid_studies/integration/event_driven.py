@@ -10,13 +10,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from humanoid_model.arrays import Array
-from humanoid_sim.errors import SimulationError
-from humanoid_studies.integration.contact_step import (
-    DEFAULT_SOLVER,
-    ContactSolver,
-    delassus,
-    solve_impulses,
-)
+from humanoid_model.errors import SimulationError
+from humanoid_studies.integration.contact_step import DEFAULT_SOLVER, ContactSolver, delassus, solve_impulses
 from humanoid_studies.integration.impact import newton_impact
 from humanoid_studies.integration.integrator import TOUCHING_GAP, ImpulseRecord, Integrator, check_positive
 from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem, Step

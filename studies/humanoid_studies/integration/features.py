@@ -11,8 +11,8 @@ import numpy as np
 
 from humanoid_model.errors import InputError
 from humanoid_sim.detection.contact_points import APART, PairClasses
-from humanoid_sim.options import find_scheme, scheme_names
-from humanoid_sim.world.servos import Servos
+from humanoid_sim.stepping.options import find_scheme, scheme_names
+from humanoid_sim.stepping.world_arrays import Servos
 from humanoid_sim.world.world import World
 
 

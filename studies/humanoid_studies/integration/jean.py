@@ -6,13 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.arrays import Array
-from humanoid_sim.errors import SimulationError
-from humanoid_studies.integration.contact_step import (
-    DEFAULT_SOLVER,
-    ContactSolver,
-    normal_shifts,
-    solve_contact_step,
-)
+from humanoid_model.errors import SimulationError
+from humanoid_studies.integration.contact_step import DEFAULT_SOLVER, ContactSolver, normal_shifts, solve_contact_step
 from humanoid_studies.integration.integrator import Integrator, check_fraction
 from humanoid_studies.integration.mechanical_system import ContactForces, MechanicalSystem, Step
 

@@ -15,9 +15,8 @@ from humanoid_model.tree.mass_matrix import mass_matrix
 from humanoid_sim.delassus.constraint_rows import tangents
 from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.stepping.constraints import LIMIT_MARGIN
-from humanoid_sim.world.servos import Servos
-from humanoid_sim.world.tree_part import whole_world_data
-from humanoid_sim.world.world import World
+from humanoid_sim.stepping.world_arrays import Servos
+from humanoid_sim.world.world import World, whole_world_data
 from humanoid_studies.integration.mechanical_system import ContactSet, MechanicalSystem
 
 

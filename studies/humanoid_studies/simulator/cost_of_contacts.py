@@ -9,8 +9,8 @@ import numpy as np
 from tqdm import tqdm
 
 from humanoid_sim.contact.solve import solve_contacts
-from humanoid_sim.profile import STAGES
 from humanoid_sim.simulation import Simulation
+from humanoid_sim.stepping.profile import STAGES
 from humanoid_studies.contact.complementarity import FACETS, faceted_size
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
 from humanoid_studies.simulator.power_law import log_log_slope

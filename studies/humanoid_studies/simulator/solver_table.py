@@ -9,8 +9,8 @@ from tqdm import tqdm
 
 from humanoid_sim.contact.solve import ContactProblem, solve_contacts
 from humanoid_sim.delassus.constraint_rows import tangents
-from humanoid_sim.options import KEYWORDS
 from humanoid_sim.simulation import Simulation
+from humanoid_sim.stepping.options import KEYWORDS
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Row
 
 MILLISECONDS = {

@@ -15,9 +15,8 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.checks import check_number, check_positive
-from humanoid_model.errors import InputError
+from humanoid_model.errors import InputError, SimulationError
 from humanoid_sim.contact.nsgs import nsgs
-from humanoid_sim.errors import SimulationError
 from humanoid_sim.flexibility.deformable_sole import DeformableSole
 from humanoid_sim.flexibility.sole_kernels import (
     ContactsOfSole,

@@ -20,7 +20,7 @@ from humanoid_model.errors import InputError
 from humanoid_planner.optimisation.solve import solver_names as program_solvers
 from humanoid_sim import Simulation
 from humanoid_sim.contact.solve import SOLVERS, solver_names
-from humanoid_sim.options import scheme_names
+from humanoid_sim.stepping.options import scheme_names
 assert sorted(SOLVERS) == ["alart_curnier_global", "interior_point", "nsgs", "nsgs_newton"], SOLVERS
 Simulation("box_on_slope").run(0.01)
 assert not [name for name in sys.modules if name.startswith("humanoid_studies")]

@@ -23,7 +23,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from humanoid_ros.messages.conversions import array, stamp
 from humanoid_ros.messages.link_transforms import write_transforms
 from humanoid_ros.messages.serialized_message import ContactMessages, SerializedMessage, SerializedMessages
-from humanoid_sim.state.contacts import Contacts
+from humanoid_sim.stepping.contacts import Contacts
 
 
 def write_joints(message: JointState, values: list[float], time: Time) -> None:

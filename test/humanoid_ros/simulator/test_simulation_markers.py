@@ -13,14 +13,8 @@ from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_ros.messages.conversions import stamp
-from humanoid_ros.simulator.simulation_markers import (
-    CONES,
-    FORCES,
-    POINTS,
-    STATE_COLOURS,
-    SimulationMarkers,
-)
-from humanoid_sim.state.contacts import Contacts, ContactState
+from humanoid_ros.simulator.simulation_markers import CONES, FORCES, POINTS, STATE_COLOURS, SimulationMarkers
+from humanoid_sim.stepping.contacts import Contacts, ContactState
 
 
 def contacts(normal_forces: list[float], friction: float = 0.5) -> Contacts:

@@ -18,7 +18,7 @@ from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import FeedForward, MotorLimiter, TrajectoryPlayer, read_joint_trajectory
 from humanoid_sim.sensing import NoisySensors
-from humanoid_sim.state.state_file import read_state, write_state
+from humanoid_sim.state_file import read_state, write_state
 
 
 @pytest.fixture(scope="module")

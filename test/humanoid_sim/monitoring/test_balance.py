@@ -21,7 +21,7 @@ from humanoid_sim.monitoring import BalanceMonitor, robot_balance
 from humanoid_sim.monitoring.balance import horizontal_axes
 from humanoid_sim.monitoring.centroidal_momentum import MomentumMeter
 from humanoid_sim.monitoring.zero_moment_point import inertial_zero_moment_point
-from humanoid_sim.state.contacts import ContactState
+from humanoid_sim.stepping.contacts import ContactState
 
 matplotlib.use("Agg")
 

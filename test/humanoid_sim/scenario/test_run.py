@@ -17,7 +17,7 @@ from humanoid_sim import Module, Simulation
 from humanoid_sim.contact.solve import SOLVERS
 from humanoid_sim.recording import CsvRecorder, McapRecorder
 from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
-from humanoid_sim.state.state_file import read_state
+from humanoid_sim.state_file import read_state
 
 BALL = "bodies:\n  ball: {mass: 1, xyz: [0, 0, 1], shapes: [{sphere: 0.1}]}\n"
 SCENE = scene(floor(), ball("ball", 0.1, place(0, 0, 0.5)))

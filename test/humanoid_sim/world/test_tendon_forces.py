@@ -16,7 +16,7 @@ from humanoid_model.tendon import Tendon, TendonPoint
 from humanoid_sim import Simulation
 from humanoid_sim.linearisation import linearise
 from humanoid_sim.rollout import rollout
-from humanoid_sim.state.state_file import read_state, write_state
+from humanoid_sim.state_file import read_state, write_state
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCENE = FIXTURES / "mjcf" / "tendons.xml"

@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_model.errors import InputError
-from humanoid_sim.errors import SimulationError
+from humanoid_model.errors import InputError, SimulationError
 from humanoid_sim.flexibility import block_mesh
 from humanoid_studies.baselines.mass_spring import MassSpringBody
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from humanoid_sim.errors import SimulationError
+from humanoid_model.errors import SimulationError
 from humanoid_studies.integration.contact_step import ContactSolver, solve_contact_step
 from humanoid_studies.integration.integrator import ImpulseRecord
 from humanoid_studies.integration.mechanical_system import ContactForces, ContactSet

@@ -8,7 +8,7 @@ import pytest
 from fixtures.integration_problems import advance
 from numpy.testing import assert_allclose
 
-from humanoid_sim.errors import SimulationError
+from humanoid_model.errors import SimulationError
 from humanoid_studies.integration.analytic_systems import FallingBall, PlanarBox, SlidingBlock
 from humanoid_studies.integration.event_driven import EventDriven
 

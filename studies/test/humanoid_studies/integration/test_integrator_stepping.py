@@ -16,7 +16,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.scene import PairRule, SceneRobot
 from humanoid_sim import Simulation
 from humanoid_sim.contact.solve import ContactStatus
-from humanoid_sim.state.state_file import read_state, write_state
+from humanoid_sim.state_file import read_state, write_state
 from humanoid_studies.baselines.penalty import Penalty, TangentialSprings
 from humanoid_studies.integration.extrapolated import Extrapolated
 from humanoid_studies.integration.moreau import Moreau

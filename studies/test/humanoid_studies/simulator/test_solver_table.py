@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_sim.options import KEYWORDS
+from humanoid_sim.stepping.options import KEYWORDS
 from humanoid_studies.simulator import solver_table
 from humanoid_studies.simulator.solver_table import net_wrench, standing_on_16
 

@@ -1,17 +1,79 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint servos of all robots of a world, as arrays over its velocity coordinates."""
+"""Joint servos, closed loops and pairs of bodies of a world as arrays that the step takes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.actuator import default_gains
-from humanoid_sim.stepping.step_data import JointArrays
+from humanoid_model.loop_closure import ROWS
+from humanoid_sim.stepping.step_data import ClosureArrays, JointArrays, PairArrays
 from humanoid_sim.world.world import World
+
+
+def closures_of(world: World) -> ClosureArrays:
+    """Return closures of a world: what of two frames on two bodies is held together."""
+    loops = world.scene.closures()
+    ends = [
+        [
+            (world.bodies[world.index[name]], placement)
+            for name, placement in ((loop.link_a, loop.placement_a), (loop.link_b, loop.placement_b))
+        ]
+        for loop in loops
+    ]
+    frames = [[body.placement_joint_body * placement for body, placement in pair] for pair in ends]
+    count = len(loops)
+    joints = np.array([[body.joint for body, _ in pair] for pair in ends], dtype=np.int64).reshape(count, 2)
+    rotations = np.array([[frame.rotation for frame in pair] for pair in frames]).reshape(count, 2, 3, 3)
+    origins = np.array([[frame.translation for frame in pair] for pair in frames]).reshape(count, 2, 3)
+    return ClosureArrays(
+        joints[:, 0].copy(),
+        joints[:, 1].copy(),
+        rotations[:, 0].copy(),
+        origins[:, 0].copy(),
+        rotations[:, 1].copy(),
+        origins[:, 1].copy(),
+        np.array([[row in loop.rows for row in ROWS] for loop in loops], dtype=np.bool_).reshape(count, 6),
+        np.zeros((count, 6)),
+    )
+
+
+def pair_table(world: World) -> PairArrays:
+    """Return properties of all pairs of bodies.
+
+    Bodies whose names match the same patterns of the scene's rules touch everything alike: they form a class. A scene
+    of a thousand boxes has few classes, so that the table stays small.
+    """
+    patterns = sorted({pattern for rule in world.scene.rules for pattern in (rule.first, rule.second)})
+    classes: dict[tuple[bool, ...], int] = {}
+    members: list[str] = []
+    of_body = np.zeros(len(world.bodies), dtype=np.int64)
+    for i, body in enumerate(world.bodies):
+        matched = tuple(fnmatchcase(body.name, pattern) for pattern in patterns)
+        if matched not in classes:
+            classes[matched] = len(members)
+            members.append(body.name)
+        of_body[i] = classes[matched]
+    table = np.zeros((len(members), len(members), 6))
+    for i, first in enumerate(members):
+        for j, second in enumerate(members):
+            pair = world.scene.pairs(first, second)
+            dynamic = pair.friction if pair.dynamic_friction is None else pair.dynamic_friction
+            table[i, j] = (
+                pair.friction,
+                dynamic,
+                pair.torsional_friction,
+                pair.rolling_friction,
+                pair.viscous_friction,
+                pair.compliance,
+            )
+    return PairArrays(of_body, table, np.array([int(np.any(table[:, :, 2:5] > 0.0))], dtype=np.int64))
+
 
 _NO_LIMIT = 1e10
 """Larger position limits are none."""

@@ -11,8 +11,8 @@ import pytest
 from fixtures.scenes import ball, box, floor, place, scene
 
 from humanoid_model import load_scene
+from humanoid_model.errors import SimulationError
 from humanoid_sim import Simulation
-from humanoid_sim.errors import SimulationError
 
 
 @pytest.fixture(scope="module")

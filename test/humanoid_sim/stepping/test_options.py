@@ -17,9 +17,9 @@ from humanoid_model.errors import InputError
 from humanoid_model.extensions import load_extensions
 from humanoid_sim import Simulation, solve_contacts
 from humanoid_sim.contact.solve import SOLVERS, ContactStatus
-from humanoid_sim.options import _SCHEMES, KEYWORDS, SimulationOptions, read_solver_file, register_scheme
 from humanoid_sim.stepping.interface import StepSetup
 from humanoid_sim.stepping.make_stepping import StagedStepping
+from humanoid_sim.stepping.options import _SCHEMES, KEYWORDS, SimulationOptions, read_solver_file, register_scheme
 from humanoid_studies.integration.catalogue import find_integrator
 from humanoid_studies.registration import INTEGRATORS
 

@@ -19,12 +19,12 @@ from fixtures.scenes import ball, box, floor, place, scene
 from humanoid_model.errors import InputError
 from humanoid_model.loop_closure import LoopClosure
 from humanoid_sim import Module, Simulation
-from humanoid_sim.state.state_file import read_state, scene_fingerprint, write_state
+from humanoid_sim.state_file import read_state, scene_fingerprint, write_state
 
 CONTINUE = """
 import sys, hashlib
 from humanoid_sim import Simulation
-from humanoid_sim.state.state_file import read_state
+from humanoid_sim.state_file import read_state
 simulation = Simulation("lean")
 read_state(simulation, sys.argv[1])
 simulation.run(0.1)
@@ -169,7 +169,7 @@ def test_old_truncated_and_foreign_files_are_refused(saved: Path, tmp_path: Path
     header["version"] = 0
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     np.savez(tmp_path / "old.npz", **arrays)
-    with pytest.raises(InputError, match=r"the file has version 0. This program reads version 5"):
+    with pytest.raises(InputError, match=r"the file has version 0. This program reads version 6"):
         read_state(simulation, tmp_path / "old.npz")
     np.savez(tmp_path / "foreign.npz", a=np.zeros(3))
     with pytest.raises(InputError, match="no state of a simulation"):
