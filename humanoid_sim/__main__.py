@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import itertools
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import yaml
 from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
@@ -17,11 +20,134 @@ from humanoid_sim.module import Module
 from humanoid_sim.monitoring.endless_fall import EndlessFall
 from humanoid_sim.recording import PLOTS, CsvRecorder, McapRecorder, plot_log, read_log
 from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
-from humanoid_sim.scenario.describe import describe
-from humanoid_sim.scenario.parameters import set_parameters
 from humanoid_sim.simulation import Simulation
 from humanoid_sim.state_file import write_state
 from humanoid_sim.stepping.options import SimulationOptions, read_solver_file
+
+
+def describe(simulation: Simulation) -> str:
+    """Robots, bodies, pairs that may touch and parameters of a simulation, one per line."""
+    scene, world = simulation.scene, simulation.world
+    lines = [
+        f"scene {scene.name}" + (f" ({scene.source})" if scene.source else ""),
+        f"  time step {simulation.dt:g} s, gravity {' '.join(f'{g:g}' for g in scene.gravity)} m/s^2",
+        f"  contact solver {simulation.method}",
+        f"  {world.model.nv} velocity coordinates",
+        "robots",
+    ]
+    for placed in scene.robots:
+        robot, simulated = placed.robot, simulation.robots[placed.name]
+        base = "floating base" if robot.floating_base else "fixed base"
+        lines.append(
+            f"  {placed.name}: {robot.description.total_mass:.4g} kg, {len(robot.description.links)} links, "
+            f"{len(simulated.joint_names)} joints ({len(simulated.driven_joint_names)} driven), {base}, "
+            f"posture {placed.posture}"
+        )
+        lines.append(f"    sensors: {', '.join(robot.sensors) or 'none'}")
+    lines.append("bodies")
+    for body in scene.bodies:
+        state = "fixed" if body.fixed else f"{body.mass:g} kg" + ("" if body.simulated else ", not simulated")
+        shapes = ", ".join(type(geometry.shape).__name__.lower() for geometry in body.geometries) or "no shape"
+        x, y, z = body.placement_world_body.translation
+        lines.append(f"  {body.name}: {state}, {shapes}, at {x:.4g} {y:.4g} {z:.4g} m")
+    lines.append("pairs (of owners; the links of one robot are one owner)")
+    lines.extend(_pairs(simulation))
+    return "\n".join(lines)
+
+
+def _pairs(simulation: Simulation) -> list[str]:
+    """Friction and restitution of pairs of owners, and how many of their bodies' pairs may touch."""
+    scene, bodies = simulation.scene, [body for body in simulation.world.bodies if body.shapes]
+    mobile = {body.name: body.joint != 0 for body in bodies}
+    found: dict[tuple[str, str], list[tuple[bool, float, float]]] = {}
+    for a, b in itertools.combinations(bodies, 2):
+        if mobile[a.name] or mobile[b.name]:
+            properties = scene.pairs(a.name, b.name)
+            key = (a.owner, b.owner)
+            row = (scene.collides(a.name, b.name), properties.friction, properties.restitution)
+            found.setdefault(key, []).append(row)
+    lines = []
+    for owners, rows in found.items():
+        pair = " - ".join(owners)
+        touching = [row for row in rows if row[0]]
+        if not touching:
+            lines.append(f"  {pair}: never touch")
+            continue
+        friction = _range([row[1] for row in touching])
+        restitution = _range([row[2] for row in touching])
+        some = "" if len(touching) == len(rows) else f", {len(touching)} of {len(rows)} pairs of bodies"
+        lines.append(f"  {pair}: friction {friction}, restitution {restitution}{some}")
+    return lines
+
+
+def _range(values: list[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+_KINDS = (bool, int, float, str, list, tuple)
+
+
+def parameters_of(scenario: object) -> dict[str, object]:
+    """Return attributes of a scenario's class that ``--set`` may change, with their values."""
+    found: dict[str, object] = {}
+    for kind in reversed(type(scenario).__mro__[:-1]):
+        for name, value in vars(kind).items():
+            if not name.startswith("_") and (value is None or isinstance(value, _KINDS)):
+                found[name] = getattr(scenario, name)
+    return found
+
+
+def set_parameters(scenario: object, assignments: Iterable[str], source: Path | None = None) -> None:
+    """Change parameters of a scenario.
+
+    Args:
+        scenario: the scenario.
+        assignments: ``name=value`` each, the value as YAML writes it (``80``, ``true``, ``[0, 0, 1]``).
+        source: file of the scenario, for error messages.
+
+    Raises:
+        InputError: no ``=``, an unknown parameter, or a value of another type than the default's.
+    """
+    known = parameters_of(scenario)
+    for assignment in assignments:
+        name, separator, text = assignment.partition("=")
+        if not separator:
+            raise InputError(f"'{assignment}' sets nothing", element="--set", remedy="Write name=value")
+        if name not in known:
+            raise InputError(
+                f"the scenario has no parameter '{name}'",
+                source=source,
+                element="--set",
+                remedy=f"It has {', '.join(sorted(known))}",
+            )
+        setattr(scenario, name, _converted(name, text, known[name], source))
+
+
+def _converted(name: str, text: str, default: object, source: Path | None) -> object:
+    """Return a text as a value of the default's type."""
+    if isinstance(default, str):
+        return text
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        value = text
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            value = float(value)  # YAML takes 1e-3 for a word
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(default, (list, tuple)) and isinstance(value, list):
+        return type(default)(value)
+    if default is None or type(value) is type(default):
+        return value
+    raise InputError(
+        f"'{name}' is {text!r}",
+        source=source,
+        element="--set",
+        remedy=f"Give a value like the default, {default!r} ({type(default).__name__})",
+    )
+
 
 _OPTIONS = [name for name in descriptions(SimulationOptions) if name != "method"]
 """Options of a simulation that the command line sets by their names; the method is its solver."""

@@ -30,9 +30,7 @@ from humanoid_sim.world.world import TreeSlices
 
 if TYPE_CHECKING:
     from humanoid_sim.flexibility.deformable_sole import DeformableSole
-    from humanoid_sim.imaging.film import Film
-    from humanoid_sim.imaging.pictures import Pictures
-    from humanoid_sim.imaging.viewer import Viewer
+    from humanoid_sim.imaging.film import Film, Pictures, Viewer
     from humanoid_sim.imaging.window import Window
 
 
@@ -249,7 +247,7 @@ class Readings:
     @cached_property
     def _pictures(self) -> Pictures:
         """What draws, made with the first picture."""
-        from humanoid_sim.imaging.pictures import Pictures  # who takes no picture doesn't wait for readers of meshes
+        from humanoid_sim.imaging.film import Pictures  # who takes no picture doesn't wait for readers of meshes
 
         return Pictures(self.world)
 

@@ -28,9 +28,8 @@ from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_ros.simulator.topic_device import TopicDevice
 from humanoid_sim import Simulation
 from humanoid_sim.interaction import AttachMode, TouchMode
-from humanoid_sim.interaction.body_point import BodyPoint
-from humanoid_sim.interaction.interaction import Interaction
-from humanoid_sim.interaction.multi_rate_log import MultiRateLog
+from humanoid_sim.interaction.interaction import Interaction, MultiRateLog
+from humanoid_sim.interaction.virtual_coupling import BodyPoint
 
 STIFFNESS, RADIUS, RATE, SMOOTHING = 500.0, 0.005, 1000.0, 0.015
 """What a request that gives 0 gets: [N/m], [m], [Hz], [s]."""

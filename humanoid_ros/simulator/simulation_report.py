@@ -11,7 +11,7 @@ from humanoid_ros.node.answering_node import Refusals
 from humanoid_ros.node.diagnostics import diagnostic_message
 from humanoid_ros.simulator.simulation_loop import LoopReport
 from humanoid_sim import Simulation
-from humanoid_sim.recording.ros_messages import SOLVER_STATUS
+from humanoid_sim.recording.mcap_recorder import SOLVER_STATUS
 
 SLOW = 0.95
 """A simulation slower than this share of the pace asked for is reported as slow."""

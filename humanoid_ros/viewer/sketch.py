@@ -14,8 +14,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.shape_triangles import Triangles, triangles
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.drawing.contact_drawing import CONE_COLOUR, STICK_COLOUR, ContactView, rotation_to, unit_cone
-from humanoid_sim.imaging.drawn_shapes import DrawnShapes
-from humanoid_sim.imaging.picture import take_picture
+from humanoid_sim.imaging.picture import DrawnShapes, take_picture
 
 BACKGROUND, FLOOR_LINE = (250, 251, 252), (196, 200, 205)
 CONE_OPACITY = 110

@@ -16,8 +16,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_sim.actuation.drives import Drives
-from humanoid_sim.actuation.joint_friction import friction_compensation
+from humanoid_sim.actuation.drives import Drives, friction_compensation
 from humanoid_sim.module import Module
 from humanoid_sim.stepping.contacts import ContactState
 from humanoid_sim.world.world import whole_world_data

@@ -2,10 +2,8 @@
 """Deformable soles by linear finite elements (specification 000 §§17 to 19)."""
 
 from humanoid_model.elastic_material import RUBBER, Material
-from humanoid_sim.flexibility.deformable_sole import DeformableSole
-from humanoid_sim.flexibility.stiffness import SurfaceCompliance, surface_compliance
-from humanoid_sim.flexibility.structured_mesh import block_mesh
-from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
+from humanoid_sim.flexibility.deformable_sole import DeformableSole, SurfaceCompliance, surface_compliance
+from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh, block_mesh
 
 __all__ = [
     "RUBBER",

@@ -21,8 +21,7 @@ import numpy as np
 from humanoid_model.arrays import Array
 from humanoid_model.camera import Camera
 from humanoid_model.errors import InputError
-from humanoid_sim.imaging.pictures import Pictures, Placements
-from humanoid_sim.imaging.viewer import Viewer
+from humanoid_sim.imaging.film import Pictures, Placements, Viewer
 
 NEWS = 0.5
 """A browser that has seen the present is answered after so long at the latest [s]."""

@@ -2,10 +2,8 @@
 """Users who touch, hold and push what is simulated, through mice, haptic arms and scripts (specification 000 §15)."""
 
 from humanoid_sim.interaction.attach_mode import AttachMode
-from humanoid_sim.interaction.device import Device, DeviceSample
+from humanoid_sim.interaction.device import Device, DeviceSample, MouseDevice, ScriptedDevice, emulated_omni
 from humanoid_sim.interaction.joint_admittance import JointAdmittance
-from humanoid_sim.interaction.mouse_device import MouseDevice
-from humanoid_sim.interaction.scripted_device import ScriptedDevice, emulated_omni
 from humanoid_sim.interaction.touch_mode import TouchMode
 
 __all__ = [

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_sim.interaction.body_point import BodyPoint, PointState
 from humanoid_sim.interaction.device import Device, DeviceSample
 from humanoid_sim.interaction.interaction import BodyForce, Interaction
 from humanoid_sim.interaction.nearby import NearbyShapes
-from humanoid_sim.interaction.virtual_coupling import VirtualCoupling
+from humanoid_sim.interaction.virtual_coupling import BodyPoint, PointState, VirtualCoupling
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation

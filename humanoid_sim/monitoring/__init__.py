@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Monitors of a running simulation: balance, friction, real-time factor."""
 
-from humanoid_sim.monitoring.balance import Balance, robot_balance
-from humanoid_sim.monitoring.balance_monitor import BalanceMonitor
-from humanoid_sim.monitoring.foot_forces import FootForceMonitor, FootForceSeries
+from humanoid_sim.monitoring.balance import Balance, BalanceMonitor, FootForceMonitor, FootForceSeries, robot_balance
 from humanoid_sim.monitoring.friction_identification import PullTest, identify_friction
 from humanoid_sim.monitoring.real_time_monitor import RealTimeMonitor
 

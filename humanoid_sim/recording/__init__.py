@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs of simulations: tables, ROS 2 messages, paths of points, and curves drawn from them."""
 
-from humanoid_sim.recording.csv_recorder import CsvRecorder
-from humanoid_sim.recording.log import read_log
+from humanoid_sim.recording.log import PLOTS, plot_log, read_log
 from humanoid_sim.recording.mcap_recorder import McapRecorder
 from humanoid_sim.recording.path_trace import PathTrace, Trace
-from humanoid_sim.recording.plot import PLOTS, plot_log
-from humanoid_sim.recording.table import TABLES
+from humanoid_sim.recording.tables import TABLES, CsvRecorder
 
 __all__ = ["PLOTS", "TABLES", "CsvRecorder", "McapRecorder", "PathTrace", "Trace", "plot_log", "read_log"]

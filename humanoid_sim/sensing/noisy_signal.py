@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A measured signal: filtered, biased, noisy, rounded and late."""
+"""A measured signal: filtered, biased, noisy, rounded and late; the same of orientations and of a camera's pixels."""
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_model.sensor import Noise
 
@@ -131,3 +133,117 @@ def check_noise(noise: Noise, axes: int) -> None:
             element="noise.bias",
             remedy=f"Give one finite number, or {axes}" if axes > 1 else "Give one finite number",
         )
+
+
+@dataclass
+class OrientationState:
+    """State of a measured orientation.
+
+    Attributes:
+        error: of the noise in the sensor's axes.
+        filtered: rotation that the filter holds, shape (3, 3); None before the first sample.
+        history: last quaternions, the newest first, shape (latency + 1, 4).
+    """
+
+    error: SignalState
+    filtered: NDArray[np.float64] | None
+    history: NDArray[np.float64]
+
+
+class NoisyOrientation:
+    """Orientation of a sensor, disturbed by rotations about its own axes.
+
+    The filter moves along the shortest rotation; the resolution rounds the rotation vector of the whole orientation.
+    """
+
+    def __init__(self, noise: Noise, period: float, generator: np.random.Generator) -> None:
+        """Start without memory; the arguments are those of :class:`NoisySignal`.
+
+        Raises:
+            InputError: a number makes no sense.
+        """
+        errors = [replace(each, resolution=0.0, time_constant=0.0, latency=0) for each in per_axis(noise, 3)]
+        self._error = NoisySignal(errors, period, generator)
+        self._resolution = noise.resolution
+        self._blend = 1.0 if noise.time_constant == 0.0 else -math.expm1(-period / noise.time_constant)
+        self._filtered: NDArray[np.float64] | None = None
+        self._history: NDArray[np.float64] = np.zeros((int(noise.latency) + 1, 4))
+
+    def sample(self, quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Measured quaternion x, y, z, w, shape (4,), of a true one."""
+        R = np.asarray(pin.Quaternion(np.array(quaternion)).matrix())
+        first = self._filtered is None
+        if self._filtered is not None:
+            R = self._filtered @ pin.exp3(self._blend * pin.log3(self._filtered.T @ R))
+        self._filtered = R
+        R = R @ pin.exp3(self._error.sample(np.zeros(3)))
+        if self._resolution > 0.0:
+            R = pin.exp3(self._resolution * np.round(pin.log3(R) / self._resolution))
+        measured = np.array(pin.Quaternion(R).coeffs())
+        if first:
+            self._history[:] = measured
+        else:
+            self._history[1:] = self._history[:-1].copy()
+            self._history[0] = measured
+        return np.array(self._history[-1])
+
+    def save(self) -> OrientationState:
+        """Return a copy of the measurement's state."""
+        return OrientationState(self._error.save(), copy.deepcopy(self._filtered), self._history.copy())
+
+    def restore(self, state: OrientationState) -> None:
+        """Go back to what :meth:`save` returned."""
+        self._error.restore(state.error)
+        self._filtered = copy.deepcopy(state.filtered)
+        self._history = state.history.copy()
+
+
+_NONE = Noise()
+
+
+def check_picture_noises(noises: Mapping[str, Noise]) -> None:
+    """Refuse noises of a camera that make no sense.
+
+    Raises:
+        InputError: a number is negative or not finite, biases of another number than three for colours and one for
+            distances, or a filter, a walk or a latency, which pictures don't have.
+    """
+    for quantity, noise in noises.items():
+        check_noise(noise, 3 if quantity == "colour" else 1)
+        for name in ("bias_walk", "time_constant", "latency"):
+            if getattr(noise, name):
+                raise InputError(
+                    f"{name} is {getattr(noise, name)}", element=f"noise.{quantity}",
+                    remedy="Leave it out: each pixel of a camera has deviation, bias and resolution",
+                )  # fmt: skip
+
+
+def noisy_colours(
+    picture: NDArray[np.uint8], noises: Mapping[str, Noise], generator: np.random.Generator
+) -> NDArray[np.uint8]:
+    """Return a picture, shape (height, width, 3), with the noise ``colour``, in levels of 0..255."""
+    return np.clip(np.round(_disturbed(picture, noises.get("colour", _NONE), generator)), 0, 255).astype(np.uint8)
+
+
+def noisy_distances(distances: Array, noises: Mapping[str, Noise], generator: np.random.Generator) -> Array:
+    r"""Return distances with the noise ``inverse_depth`` [1/m] and then ``depth`` [m]; infinite ones stay.
+
+    Stereo and structured-light cameras measure a disparity :math:`d = b f / z`; an error :math:`\sigma` of
+    :math:`1/z` is one of :math:`\sigma z^2` of the distance, and its resolution makes steps that grow likewise
+    (K. Khoshelham, S. O. Elberink, Accuracy and resolution of Kinect depth data, 2012). What is lost, with a distance
+    that isn't positive, is infinite.
+
+    Args:
+        distances: along the optical axis [m], shape (height, width).
+        noises: by quantity.
+        generator: where random numbers come from; as many are drawn without noise as with it.
+    """
+    with np.errstate(divide="ignore"):
+        inverse = _disturbed(1.0 / distances, noises.get("inverse_depth", _NONE), generator)
+        found = _disturbed(1.0 / np.maximum(inverse, 0.0), noises.get("depth", _NONE), generator)
+    return np.where(np.isfinite(distances) & (found > 0.0), found, np.inf)
+
+
+def _disturbed(values: NDArray[np.uint8] | Array, noise: Noise, generator: np.random.Generator) -> Array:
+    measured: Array = values + np.asarray(noise.bias) + noise.deviation * generator.standard_normal(values.shape)
+    return noise.resolution * np.round(measured / noise.resolution) if noise.resolution > 0.0 else measured

@@ -21,7 +21,7 @@ from humanoid_model.input_file import read_text
 from humanoid_model.wrl import read_wrl
 from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
-from humanoid_sim.actuation.trajectory_file import read_joint_trajectory
+from humanoid_sim.actuation.trajectory_player import read_joint_trajectory
 from humanoid_sim.stepping.options import read_solver_file
 from humanoid_studies.humod.mat_file import MatFile
 from humanoid_studies.posture.statistics import GenerationLog

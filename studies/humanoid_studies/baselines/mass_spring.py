@@ -13,7 +13,7 @@ from scipy.sparse.linalg import eigsh, spsolve
 
 from humanoid_model.checks import check_number, check_positive
 from humanoid_model.errors import SimulationError
-from humanoid_sim.flexibility.stiffness import dofs, eliminate_fixed
+from humanoid_sim.flexibility.deformable_sole import dofs, eliminate_fixed
 from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
 
 

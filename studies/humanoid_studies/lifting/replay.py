@@ -15,10 +15,9 @@ from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.robot import Robot
 from humanoid_model.scene import PairRule, Scene
 from humanoid_model.scene_file import load_scene
-from humanoid_sim.actuation.motor_monitor import DriveReport, MotorMonitor
-from humanoid_sim.actuation.trajectory_file import DEFAULT_PERIOD
-from humanoid_sim.actuation.trajectory_player import TrajectoryPlayer
-from humanoid_sim.monitoring.balance_monitor import BalanceMonitor, BalanceSeries
+from humanoid_sim.actuation.motors import DriveReport, MotorMonitor
+from humanoid_sim.actuation.trajectory_player import DEFAULT_PERIOD, TrajectoryPlayer
+from humanoid_sim.monitoring.balance import BalanceMonitor, BalanceSeries
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.lifting.planar_lifter import JOINTS, SHARE_OF_PEAK, PlanarLifter
 from humanoid_studies.simulator.experiment_result import Panel

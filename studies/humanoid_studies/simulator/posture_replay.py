@@ -19,7 +19,7 @@ from humanoid_model.scene_file import load_scene
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.motion import MotionResult, PlannedPostures, generate_motion
 from humanoid_planner.posture import NearReference, generate_posture
-from humanoid_sim.monitoring.balance_monitor import BalanceMonitor, BalanceSeries
+from humanoid_sim.monitoring.balance import BalanceMonitor, BalanceSeries
 from humanoid_sim.playback import PlayedMotion, play_motion
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve

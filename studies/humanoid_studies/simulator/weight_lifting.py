@@ -7,7 +7,7 @@ import numpy as np
 
 from humanoid_model.arrays import Array
 from humanoid_model.robot import load_robot
-from humanoid_sim.actuation.motor_limits import parallelogram
+from humanoid_sim.actuation.motors import parallelogram
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.lifting.judgement import judge
 from humanoid_studies.lifting.planar_lifter import JOINTS, SENSOR_LIMITS, HeldObject, PlanarLifter

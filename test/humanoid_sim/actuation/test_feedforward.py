@@ -16,7 +16,7 @@ from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import FeedForward
-from humanoid_sim.actuation.joint_friction import friction_compensation
+from humanoid_sim.actuation.drives import friction_compensation
 
 MACHINE = """<robot name="machine"><link name="world"/>{links}
 <joint name="slide" type="prismatic"><parent link="world"/><child link="carriage"/><axis xyz="0 1 1"/>

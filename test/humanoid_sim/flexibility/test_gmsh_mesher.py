@@ -10,7 +10,7 @@ import pytest
 
 from humanoid_model.errors import InputError
 from humanoid_sim.flexibility import RUBBER, DeformableSole
-from humanoid_sim.flexibility.gmsh_mesher import mesh_geometry
+from humanoid_sim.flexibility.sole_mesh import mesh_geometry
 
 pytest.importorskip("meshio")
 try:

@@ -10,9 +10,8 @@ import pytest
 
 from humanoid_model.errors import InputError
 from humanoid_sim.flexibility import block_mesh
-from humanoid_sim.flexibility.mesh_file import read_mesh
-from humanoid_sim.flexibility.structured_mesh import grid_mesh
-from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
+from humanoid_sim.flexibility.sole_mesh import read_mesh
+from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh, grid_mesh
 
 meshio = pytest.importorskip("meshio")
 

@@ -9,7 +9,7 @@ import pytest
 
 from humanoid_model.sole import TwoPadSole
 from humanoid_sim.flexibility import RUBBER, DeformableSole, block_mesh
-from humanoid_sim.flexibility.force_distribution import distribution_matrix
+from humanoid_sim.flexibility.deformable_sole import distribution_matrix
 from humanoid_sim.flexibility.sole_kernels import (
     ContactsOfSole,
     FoundContacts,

@@ -8,7 +8,7 @@ import pytest
 
 from humanoid_model.errors import InputError
 from humanoid_sim.flexibility import TetrahedralMesh, block_mesh
-from humanoid_sim.flexibility.structured_mesh import grid_mesh
+from humanoid_sim.flexibility.tetrahedral_mesh import grid_mesh
 
 
 def corner(**changed: object) -> TetrahedralMesh:

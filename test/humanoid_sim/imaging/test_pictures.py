@@ -12,8 +12,7 @@ from humanoid_model import Camera, InputError, Scene, SceneBody
 from humanoid_model.description import Box, Cylinder, Geometry, HalfSpace, Mesh, Sphere
 from humanoid_model.scene import Light
 from humanoid_sim import Simulation
-from humanoid_sim.imaging.drawn_shapes import DrawnShapes
-from humanoid_sim.imaging.picture import BACKGROUND, take_depth, take_picture
+from humanoid_sim.imaging.picture import BACKGROUND, DrawnShapes, take_depth, take_picture
 
 RED, WHITE = np.array([1.0, 0.0, 0.0, 1.0]), np.ones(4)
 SIZE = (160, 120)

@@ -12,9 +12,8 @@ from numpy.testing import assert_allclose
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
 from humanoid_sim.interaction import AttachMode, ScriptedDevice
-from humanoid_sim.interaction.body_point import BodyPoint, PointState
 from humanoid_sim.interaction.device import DeviceSample
-from humanoid_sim.interaction.virtual_coupling import VirtualCoupling, stable_stiffness
+from humanoid_sim.interaction.virtual_coupling import BodyPoint, PointState, VirtualCoupling, stable_stiffness
 
 
 def test_force_is_that_of_the_printed_law() -> None:

@@ -17,10 +17,9 @@ from humanoid_model import Robot, load_robot
 from humanoid_model.convex_polygon import polygon_area, polygon_margin
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
-from humanoid_sim.monitoring import BalanceMonitor, robot_balance
+from humanoid_sim.monitoring import BalanceMonitor, FootForceMonitor, robot_balance
 from humanoid_sim.monitoring.balance import horizontal_axes
-from humanoid_sim.monitoring.centroidal_momentum import MomentumMeter
-from humanoid_sim.monitoring.zero_moment_point import inertial_zero_moment_point
+from humanoid_sim.monitoring.zero_moment_point import MomentumMeter, inertial_zero_moment_point
 from humanoid_sim.stepping.contacts import ContactState
 
 matplotlib.use("Agg")
@@ -167,7 +166,7 @@ def test_in_the_air_there_is_nothing_to_press(hrp2: Robot) -> None:
 
 
 def test_series_and_saving(hrp2: Robot, tmp_path: Path) -> None:
-    from humanoid_sim.monitoring.balance_plot import plot_balance
+    from humanoid_sim.monitoring.balance import plot_balance
 
     simulation = Simulation(scene(floor(), robots=(standing(hrp2),), friction=0.8))
     monitor = BalanceMonitor("hrp2", interval=5)
@@ -211,3 +210,47 @@ def test_what_has_no_balance_is_refused(hrp2: Robot) -> None:
     weightless = Simulation(scene(robots=(standing(hrp2),), gravity=(0.0, 0.0, 0.0)))
     with pytest.raises(InputError, match="gravity is zero"):
         weightless.add_module(BalanceMonitor("hrp2"))
+
+
+def test_soles_bear_the_weight_and_hold_against_a_pull():
+    simulation = Simulation("stand")
+    monitor = FootForceMonitor("hrp2")
+    simulation.add_module(monitor)
+    simulation.run(0.3)
+    simulation.apply_wrench("hrp2/WAIST", [20.0, 0.0, 0.0], duration=1.0)
+    simulation.run(0.7)
+    series = monitor.series
+    assert set(series.force) == {"right_sole", "left_sole"}
+    np.testing.assert_allclose(series.time, (np.arange(1000) + 0.5) * simulation.dt)
+    total = series.force["right_sole"] + series.force["left_sole"]
+    weight = simulation.robots["hrp2"].robot.total_mass * 9.81
+    np.testing.assert_allclose(total[250:300].mean(axis=0), [0.0, 0.0, weight], atol=0.01 * weight)
+    assert total[-100:, 0].mean() == pytest.approx(-20.0, abs=2.0)
+    # The place that the resultant acts at is where it has the moment of all contacts.
+    contacts = simulation.contacts
+    right = [i for i, names in enumerate(contacts.bodies) if "hrp2/RLEG_LINK5" in names]
+    moment = np.cross(contacts.position[right], contacts.force[right]).sum(axis=0)
+    told = np.cross(series.centre_of_pressure["right_sole"][-1], series.force["right_sole"][-1])
+    np.testing.assert_allclose(told[:2], moment[:2], atol=1e-9)
+    state = simulation.save_state()
+    simulation.run(0.01)
+    simulation.restore_state(state)
+    assert len(monitor.series.time) == 1000
+
+
+def test_in_the_air_nothing_presses():
+    simulation = Simulation(scene(robots=(standing(load_robot("hrp2")),)))
+    monitor = FootForceMonitor("hrp2")
+    simulation.add_module(monitor)
+    simulation.run(0.005)
+    assert not monitor.series.force["left_sole"].any()
+    assert np.isnan(monitor.series.centre_of_pressure["left_sole"]).all()
+
+
+def test_what_cannot_be_watched_is_refused():
+    simulation = Simulation("stand")
+    with pytest.raises(InputError, match=r"no robot 'bip'.*hrp2"):
+        simulation.add_module(FootForceMonitor("bip"))
+    arm = Simulation(scene(floor(), robots=(standing(load_robot("robot_2r_a"), "zero", "arm"),)))
+    with pytest.raises(InputError, match="robot 'arm': has no support contact"):
+        arm.add_module(FootForceMonitor("arm"))

@@ -15,7 +15,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.sensor import Noise
 from humanoid_sim import Simulation
 from humanoid_sim.sensing import NoisySensors
-from humanoid_sim.sensing.force_comparison import ForceComparison
+from humanoid_sim.sensing.noisy_sensors import ForceComparison
 
 
 @pytest.mark.feature("000-F149")

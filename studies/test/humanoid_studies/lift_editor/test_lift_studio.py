@@ -15,7 +15,7 @@ from fixtures.lifting import hrp2, straight_lift, thesis_lift
 from fixtures.page_client import PageClient, wait_for, wait_for_place
 
 from humanoid_ros.viewer.page import Page
-from humanoid_sim.actuation.trajectory_file import read_joint_trajectory
+from humanoid_sim.actuation.trajectory_player import read_joint_trajectory
 from humanoid_studies.lift_editor.curve_board import LEFT, RIGHT
 from humanoid_studies.lift_editor.lift_studio import LiftStudio
 from humanoid_studies.lifting.judgement import judge

@@ -11,7 +11,7 @@ import pytest
 from fixtures.lifting import hrp2
 
 from humanoid_model.errors import InputError
-from humanoid_sim.actuation.trajectory_file import read_joint_trajectory
+from humanoid_sim.actuation.trajectory_player import read_joint_trajectory
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.lifting.lift_files import read_lift, write_lift, write_samples
 from humanoid_studies.lifting.planar_lifter import JOINTS, PlanarLifter

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fixtures.lifting import hrp2
 
-from humanoid_sim.actuation.motor_monitor import MotorSeries
+from humanoid_sim.actuation.motors import MotorSeries
 from humanoid_studies.lifting.planar_lifter import PlanarLifter
 from humanoid_studies.lifting.reachable_space import CELL, reachable_space
 from humanoid_studies.simulator import dynamic_lifting, posture_replay, weight_lifting

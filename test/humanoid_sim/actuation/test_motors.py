@@ -18,7 +18,7 @@ from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import MotorLimiter, MotorMonitor
 from humanoid_sim.actuation.drives import Drives
-from humanoid_sim.actuation.motor_limits import effort_range, motor_load, parallelogram
+from humanoid_sim.actuation.motors import effort_range, motor_load, parallelogram
 
 matplotlib.use("Agg")
 
@@ -186,7 +186,7 @@ def test_drives_of_ball_joints_and_missing_limits(tmp_path: Path) -> None:
 def test_a_plot_has_newtons_of_drives_that_slide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import matplotlib.pyplot as plt
 
-    from humanoid_sim.actuation.motor_plot import plot_motors
+    from humanoid_sim.actuation.motors import plot_motors
 
     simulation = Simulation(with_robot(load_scene("stand"), load_robot("bip_screws")))
     monitor = MotorMonitor("bip_screws")
@@ -210,7 +210,7 @@ def test_a_plot_has_newtons_of_drives_that_slide(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.feature("000-F168")
 def test_picture(tmp_path: Path) -> None:
-    from humanoid_sim.actuation.motor_plot import plot_motors
+    from humanoid_sim.actuation.motors import plot_motors
 
     simulation = wheel(tmp_path, "stiffness: 100, damping: 2, nominal_effort: 2")
     monitor = MotorMonitor("wheel")

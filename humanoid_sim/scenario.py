@@ -1,29 +1,236 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running a scenario from its beginning to a clean end, whatever happens (specification 000 §1.5, F007 and F018)."""
+"""Simulations written by a user in a file of their own: ``python -m humanoid_sim run my_scenario.py``.
+
+A scenario is loaded without building or installing anything and runs from its beginning to a clean end, whatever
+happens (specification 000 §1.5, F007 and F018). It may choose which bodies of a scene are simulated and which pairs
+may touch.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import importlib.util
+import inspect
+import sys
 import time as clock
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
 from pathlib import Path
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_model.scene import Scene
+from humanoid_model.scene import PairRule, Scene
 from humanoid_model.scene_file import load_scene
-from humanoid_sim.scenario.load import line_in
 from humanoid_sim.simulation import Simulation
 from humanoid_sim.state_file import read_state, write_state
 from humanoid_sim.stepping.options import SimulationOptions
 
 if TYPE_CHECKING:
     from humanoid_sim.module import Module
+
+
+class Scenario:
+    """What happens in a simulation (specification 000 §1.5); a user's file holds one subclass.
+
+    Class attributes that hold a number, a word or a list of them are parameters: ``--set name=value`` changes them
+    before :meth:`prepare` is called.
+
+    Attributes:
+        scene: a scene, the name of one that comes with the stack, or a path, relative to the scenario's file first.
+        dt: time step [s]; None for the scene's own, which is 1 ms by default.
+        solver: name of the contact solver; it may be one that the file registers.
+        duration: simulated time [s]; None for a scenario that ends by itself.
+        options: further arguments of :class:`~humanoid_sim.simulation.Simulation`, by name.
+    """
+
+    scene: Scene | str | Path = ""
+    dt: float | None = None
+    solver: str = "nsgs_newton"
+    duration: float | None = None
+    options: Mapping[str, Any] = MappingProxyType({})
+
+    def prepare(self, scene: Scene) -> Scene:
+        """Choose bodies and pairs before the simulation is made, see :mod:`humanoid_sim.scenario`.
+
+        Args:
+            scene: as loaded.
+
+        Returns:
+            What is simulated.
+        """
+        return scene
+
+    def init(self, simulation: Simulation) -> None:
+        """Get ready: add modules, set targets and gains."""
+
+    def loop(self, simulation: Simulation) -> bool | None:
+        """Act before each step: move targets, push, read what the last step gave.
+
+        Returns:
+            True to end before the duration is over.
+        """
+        return None
+
+    def end(self, simulation: Simulation) -> None:
+        """Finish: write results, free what :meth:`init` took. Called whenever :meth:`init` returned."""
+
+
+_METHODS = ("init", "loop", "end")
+
+
+def load_scenario(path: str | Path) -> type:
+    """Return the scenario class of a Python file.
+
+    The file is run as a module, so it may register algorithms, import what lies beside it, and define anything else.
+
+    Args:
+        path: of the file.
+
+    Returns:
+        The one class of the file that is a :class:`Scenario`, or that has methods
+        ``init(simulation)``, ``loop(simulation)`` and ``end(simulation)`` of its own.
+
+    Raises:
+        InputError: no such file, an error in it (with its line), or not exactly one scenario.
+    """
+    path = Path(path)
+    if path.suffix != ".py":
+        raise InputError(f"'{path}' is no Python file", element="scenario", remedy="Give a file that ends in .py")
+    if not path.is_file():
+        raise InputError(f"there is no file '{path}'", element="scenario", remedy="Give the path of a scenario")
+    module = _run_as_module(path)
+    own = [
+        kind
+        for kind in vars(module).values()
+        if inspect.isclass(kind) and kind.__module__ == module.__name__ and _may_be_scenario(kind)
+    ]
+    # A class that others of the file are made from is no scenario of its own.
+    found = [kind for kind in own if not any(kind in other.__mro__[1:] for other in own)]
+    if len(found) != 1:
+        names = ", ".join(kind.__name__ for kind in found)
+        raise InputError(
+            f"the file holds {len(found)} scenarios{': ' + names if names else ''}",
+            source=path,
+            remedy="Define one class with init(simulation), loop(simulation) and end(simulation)",
+        )
+    kind = found[0]
+    missing = [name for name in _METHODS if not callable(getattr(kind, name, None))]
+    if missing:
+        raise InputError(
+            f"the class {kind.__name__} has no {' and no '.join(missing)}",
+            source=path,
+            line=inspect.getsourcelines(kind)[1],
+            remedy="Derive it from humanoid_sim.scenario.Scenario, or add the method",
+        )
+    return kind
+
+
+def _may_be_scenario(kind: type) -> bool:
+    return issubclass(kind, Scenario) or any(name in vars(kind) for name in _METHODS[:2])
+
+
+def _run_as_module(path: Path) -> ModuleType:
+    name = f"humanoid_scenario_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickle look their module up
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as problem:
+        del sys.modules[name]
+        raise InputError(
+            f"{type(problem).__name__}: {problem}",
+            source=path,
+            line=line_in(path, problem),
+            remedy="The file must run through before its scenario can",
+        ) from problem
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def line_in(path: Path, problem: BaseException) -> int | None:
+    """Line of a file in which an exception was raised or passed, the innermost; None if it never was there."""
+    if isinstance(problem, SyntaxError) and problem.filename == str(path):
+        return problem.lineno
+    target = path.resolve()
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(problem.__traceback__)
+        if Path(frame.filename).resolve() == target
+    ]
+    return lines[-1] if lines else None
+
+
+def simulate_only(scene: Scene, names: Iterable[str]) -> Scene:
+    """Return a scene in which only some bodies move; the others stay where they are, still to be touched.
+
+    Robots are always simulated.
+
+    Args:
+        scene: the whole scene; it stays as it is.
+        names: names or patterns of mobile bodies (``box*``).
+
+    Raises:
+        InputError: a name that no body with a mass has.
+    """
+    patterns = list(names)
+    mobile = [body.name for body in scene.bodies if not body.fixed]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in mobile):
+            raise InputError(
+                f"no body with a mass is called '{pattern}'",
+                source=scene.source or None,
+                element="simulate",
+                remedy=f"Name some of {', '.join(mobile) or 'none'}",
+            )
+    return dataclasses.replace(
+        scene,
+        bodies=tuple(
+            dataclasses.replace(
+                body, simulated=body.simulated and any(fnmatchcase(body.name, pattern) for pattern in patterns)
+            )
+            for body in scene.bodies
+        ),
+    )
+
+
+def collide_only(scene: Scene, pairs: Iterable[tuple[str, str]]) -> Scene:
+    """Return a scene in which only some pairs of bodies may touch; by default all may.
+
+    Args:
+        scene: the whole scene; it stays as it is.
+        pairs: names or patterns of bodies, a robot's links as ``robot/link`` (``("hrp2/*", "floor")``).
+
+    Raises:
+        InputError: a name that no body has.
+    """
+    chosen = list(pairs)
+    known = scene.body_names()
+    for pattern in (pattern for pair in chosen for pattern in pair):
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise InputError(
+                f"no body is called '{pattern}'",
+                source=scene.source or None,
+                element="pairs",
+                remedy="python -m humanoid_sim info <scene> lists them",
+            )
+    rules = (
+        PairRule("*", "*", collide=False),
+        *(PairRule(first, second, collide=True) for first, second in chosen),
+    )
+    return dataclasses.replace(scene, rules=(*scene.rules, *rules))
 
 
 class ScenarioError(HumanoidError):

@@ -15,7 +15,7 @@ from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import FeedForward
-from humanoid_sim.actuation.joint_friction import identify_joint_friction, measure_joint_efforts
+from humanoid_sim.actuation.drives import identify_joint_friction, measure_joint_efforts
 
 ARM = """<robot name="arm"><link name="world"/>
 <link name="upper"><inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>

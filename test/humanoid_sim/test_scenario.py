@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A scenario runs through its life, and ends cleanly when it fails."""
+"""Scenarios are loaded, choose what is simulated, and run to a clean end."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import threading
 from pathlib import Path
@@ -13,11 +14,119 @@ import pytest
 from fixtures.scenes import ball, floor, place, scene
 
 from humanoid_model.errors import InputError
+from humanoid_model.scene import PairRule, Scene
 from humanoid_sim import Module, Simulation
 from humanoid_sim.contact.solve import SOLVERS
 from humanoid_sim.recording import CsvRecorder, McapRecorder
-from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
+from humanoid_sim.scenario import (
+    Scenario,
+    ScenarioError,
+    collide_only,
+    load_scenario,
+    make_simulation,
+    run_scenario,
+    simulate_only,
+)
 from humanoid_sim.state_file import read_state
+
+GOOD = """
+from humanoid_sim.scenario import Scenario
+
+class Base(Scenario):
+    pass
+
+class Mine(Base):
+    scene = "boxes"
+"""
+DUCK = """
+class Mine:
+    scene = "boxes"
+    def init(self, simulation): pass
+    def loop(self, simulation): pass
+    def end(self, simulation): pass
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    return path
+
+
+def test_class_of_the_file_is_found_whatever_it_derives_from(tmp_path: Path) -> None:
+    kind = load_scenario(written(tmp_path, GOOD))
+    assert issubclass(kind, Scenario)
+    assert kind.__name__ == "Mine"
+    assert not issubclass(load_scenario(written(tmp_path, DUCK)), Scenario)
+
+
+def test_what_lies_beside_the_file_can_be_imported(tmp_path: Path) -> None:
+    (tmp_path / "beside_the_scenario.py").write_text("SCENE = 'stairs'")
+    text = "from beside_the_scenario import SCENE\n" + GOOD.replace('"boxes"', "SCENE")
+    assert load_scenario(written(tmp_path, text)).scene == "stairs"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1\n\ny = (", r"mine\.py:3: SyntaxError"),
+        ("x = 1\ny = x / 0", r"mine\.py:2: ZeroDivisionError"),
+        ("import nothing_of_this_name", r"mine\.py:1: ModuleNotFoundError"),
+        ("x = 1", "holds 0 scenarios"),
+        (DUCK + DUCK.replace("Mine", "Second"), "holds 2 scenarios: Mine, Second"),
+        (DUCK.replace("    def end(self, simulation): pass\n", ""), r"mine\.py:2: the class Mine has no end"),
+    ],
+)
+def test_bad_files_are_refused_with_their_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_scenario(written(tmp_path, text))
+
+
+def test_what_is_no_python_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no Python file"):
+        load_scenario("stand.yaml")
+    with pytest.raises(InputError, match="there is no file"):
+        load_scenario(tmp_path / "nowhere.py")
+
+
+def two_balls() -> Scene:
+    return scene(floor(), ball("left", 0.1, place(0, 0, 0.1)), ball("right", 0.1, place(1, 0, 0.1)))
+
+
+@pytest.mark.feature("000-F014")
+def test_only_chosen_bodies_move() -> None:
+    simulation = Simulation(simulate_only(two_balls(), ["le*"]))
+    simulation.bodies["left"].set_state(place(0, 0, 0.5))
+    simulation.run(0.1)
+    assert simulation.bodies["left"].placement_world_body.translation[2] < 0.46
+    assert simulation.bodies["right"].fixed
+    assert simulation.world.model.nv == 6
+
+
+@pytest.mark.feature("000-F015")
+def test_only_chosen_pairs_touch() -> None:
+    whole = dataclasses.replace(two_balls(), rules=(PairRule("right", "floor", collide=True),))
+    simulation = Simulation(collide_only(whole, [("left", "floor")]))
+    simulation.run(0.2)
+    assert simulation.bodies["left"].placement_world_body.translation[2] == pytest.approx(0.1, abs=1e-6)
+    assert simulation.bodies["right"].placement_world_body.translation[2] < -0.05
+    assert list(simulation.contacts.bodies) == [("left", "floor")]
+
+
+def test_the_scene_itself_stays() -> None:
+    whole = two_balls()
+    simulate_only(whole, ["left"])
+    collide_only(whole, [])
+    assert all(body.simulated for body in whole.bodies)
+    assert whole.collides("left", "floor")
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(InputError, match=r"no body with a mass is called 'floor'.*left, right"):
+        simulate_only(two_balls(), ["floor"])
+    with pytest.raises(InputError, match="no body is called 'wall'"):
+        collide_only(two_balls(), [("left", "wall")])
+
 
 BALL = "bodies:\n  ball: {mass: 1, xyz: [0, 0, 1], shapes: [{sphere: 0.1}]}\n"
 SCENE = scene(floor(), ball("ball", 0.1, place(0, 0, 0.5)))

@@ -1,20 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of recorded signals, and what a simulation puts into them."""
+"""Tables of recorded signals: what a simulation puts into them, and logs as CSV files (specification 000, F024)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
-from humanoid_sim.recording.balance import robot_zero_moment_point
-from humanoid_sim.stepping.contacts import ContactState
+from humanoid_model.errors import InputError
+from humanoid_sim.module import Module
+from humanoid_sim.monitoring.zero_moment_point import zero_moment_point
+from humanoid_sim.stepping.contacts import Contacts, ContactState
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
+
+
+def robot_zero_moment_point(contacts: Contacts, robot: str, up: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Point about which the contact forces on a robot have no moment across the vertical.
+
+    It lies in the horizontal plane through the mean of the contact points, weighted by their vertical forces: on flat
+    ground the ground itself, elsewhere a choice of plane that the field has no agreement on.
+
+    Args:
+        contacts: of the last step.
+        robot: name of the robot; only what others exert on it counts.
+        up: unit vector against gravity, in the world, shape (3,).
+
+    Returns:
+        The point in the world [m], shape (3,); NaN where nothing carries the robot.
+    """
+    prefix = f"{robot}/"
+    signs = np.array([a.startswith(prefix) * 1.0 - b.startswith(prefix) for a, b in contacts.bodies])
+    rows = signs != 0.0  # contacts between the robot's own links cancel
+    if not rows.any():
+        return np.full(3, np.nan)
+    forces = signs[rows, None] * contacts.force[rows]
+    points = contacts.position[rows]
+    vertical = forces @ up
+    carried = float(vertical.sum())
+    if carried <= 0.0:
+        return np.full(3, np.nan)
+    return zero_moment_point(points, forces, up, float(vertical @ (points @ up)) / carried)
+
 
 Row = tuple[object, ...]
 
@@ -199,3 +234,114 @@ TABLES: dict[str, Table] = {
     )
 }
 """Everything that is recorded, by name of the group. Velocities of bodies are in the body's own frame."""
+
+
+class Recorder(Module):
+    """Writes signals of every n-th step to a file.
+
+    A recorder has no memory that decides anything: a restored simulation goes on recording where it is.
+
+    Attributes:
+        name: of the module.
+        path: file or folder that it writes.
+        every: steps from one record to the next.
+        groups: names of the groups of signals.
+    """
+
+    def __init__(self, name: str, path: str | Path, every: int, groups: Sequence[str] | None) -> None:
+        """Check what a user asked for.
+
+        Args:
+            name: of the module.
+            path: of the file or folder.
+            every: number of steps, 1 or more.
+            groups: of :data:`TABLES`; all if not given.
+
+        Raises:
+            InputError: ``every`` is less than 1, or a group is unknown.
+        """
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise InputError(f"every is {every!r}", element="every", remedy="Give a number of steps, 1 or more")
+        self.name = name
+        self.path = Path(path)
+        self.every = every
+        self.groups = tuple(TABLES if groups is None else groups)
+        for group in self.groups:
+            if group not in TABLES:
+                raise InputError(
+                    f"there is no group of signals '{group}'",
+                    element="groups",
+                    remedy=f"Choose of {', '.join(TABLES)}",
+                )
+
+    def after_step(self, simulation: Simulation) -> None:
+        """Record the step if it is its turn."""
+        if simulation.step_count % self.every == 0:
+            self.record(simulation)
+
+    def record(self, simulation: Simulation) -> None:
+        """Write what the last step gave."""
+        raise NotImplementedError
+
+
+class CsvRecorder(Recorder):
+    """Writes a folder of tidy tables: ``contacts.csv``, ``joints.csv``, ...
+
+    A table has a row per instant and thing, its header names the units (``force_x [N]``). Numbers are written so that
+    reading them gives the same ones.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        every: int = 1,
+        groups: Sequence[str] | None = None,
+        name: str = "csv",
+    ) -> None:
+        """Record into a folder, which is made when the module is added.
+
+        Args:
+            folder: tables of the same names in it are replaced.
+            every: steps from one row to the next.
+            groups: of :data:`TABLES`; all if not given.
+            name: of the module.
+
+        Raises:
+            InputError: see :class:`Recorder`.
+        """
+        super().__init__(name, folder, every, groups)
+        self._writers: dict[str, Any] = {}
+        self._files = ExitStack()
+
+    def attach(self, simulation: Simulation) -> None:
+        """Open the tables and write their headers.
+
+        Raises:
+            InputError: the folder can't be made or written to.
+        """
+        with ExitStack() as files:
+            try:
+                self.path.mkdir(parents=True, exist_ok=True)
+                for group in self.groups:
+                    file = files.enter_context((self.path / f"{group}.csv").open("w", newline="", encoding="utf-8"))
+                    self._writers[group] = csv.writer(file)
+                    self._writers[group].writerow(TABLES[group].header)
+            except OSError as problem:
+                raise InputError(
+                    f"no tables can be written there: {problem.strerror}",
+                    source=self.path,
+                    element="csv",
+                    remedy="Name a folder to write to",
+                ) from problem
+            self._files = files.pop_all()
+
+    def record(self, simulation: Simulation) -> None:
+        """Write the rows of the last step."""
+        time = simulation.time
+        for group in self.groups:
+            self._writers[group].writerows((time, *row) for row in TABLES[group].rows(simulation))
+
+    def detach(self, simulation: Simulation) -> None:
+        """Close the tables."""
+        self._files.close()
