@@ -27,8 +27,8 @@ from pinocchio import exp3
 from humanoid_kinematics import JointGoal, Mechanism, MechanismSolver, ToolGoal, ToolMotion, load_scene
 from humanoid_kinematics.solver.commands import ORIENTATION, POSITION, Command
 from humanoid_model.errors import InputError
+from humanoid_model.files import list_resources
 from humanoid_model.loop_closure import ROWS
-from humanoid_model.resources import list_resources
 
 RATE = 1000.0
 """Ticks in a second of the device [Hz]."""

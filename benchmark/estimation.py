@@ -23,8 +23,8 @@ from tqdm import tqdm
 from humanoid_control.estimation import Estimate, Estimator, EstimatorSettings
 from humanoid_control.walking import WalkingPattern, generate_walk, plan_footsteps
 from humanoid_model import Robot, load_robot
+from humanoid_model.controller import Measurement
 from humanoid_model.errors import HumanoidError
-from humanoid_model.measurement import Measurement
 from humanoid_model.scene import SceneBody, SceneRobot
 from humanoid_model.scene_file import load_scene
 from humanoid_model.sensor import Noise

@@ -21,7 +21,7 @@ import pinocchio as pin
 
 from humanoid_control.estimation import Estimator, EstimatorSettings
 from humanoid_model import Robot, load_robot
-from humanoid_model.measurement import Measurement
+from humanoid_model.controller import Measurement
 
 PERIOD = 5e-4
 JOINTS = ("hip_abduction", "hip_rotation", "hip_flexion", "knee_joint", "knee_to_shin", "ankle_joint", "toe_joint")

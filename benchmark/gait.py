@@ -62,7 +62,7 @@ from peer_engine import PeerEngine  # noqa: E402
 
 from humanoid_model import load_robot  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
-from humanoid_model.resources import find_resource  # noqa: E402
+from humanoid_model.files import find_resource  # noqa: E402
 from humanoid_planner.gait.global_step.global_gait import GlobalGait  # noqa: E402
 from humanoid_planner.gait.global_step.global_problem import GlobalProblem, global_problem  # noqa: E402
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings  # noqa: E402

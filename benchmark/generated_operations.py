@@ -24,7 +24,7 @@ from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 from humanoid_codegen.expression.function import count_operations
 from humanoid_codegen.generate import generate
 from humanoid_model import load_robot
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 
 LARGE = "syn3p33r"
 FUNCTIONS = ("bias", "mass_matrix", "gravity")

@@ -33,7 +33,7 @@ from fixtures.ros_domain import claim_domain
 
 from humanoid_kinematics import MechanismSolver, load_mechanism, load_scene
 from humanoid_kinematics.analysis.dexterity import free_motions
-from humanoid_model.resources import list_resources
+from humanoid_model.files import list_resources
 from humanoid_ros.demo.headless_browser import HeadlessBrowser
 from humanoid_ros.kinematics.mechanism_topics import topic_name
 

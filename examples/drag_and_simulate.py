@@ -24,8 +24,8 @@ from scipy.interpolate import CubicSpline
 from humanoid_kinematics import Mechanism, MechanismSolver, Relay, load_mechanism
 from humanoid_kinematics.analysis.recording import Recording
 from humanoid_model import HumanoidError, InputError, Scene, SceneRobot
+from humanoid_model.files import save_picture
 from humanoid_model.joint_trajectory import JointTrajectory
-from humanoid_model.picture_file import save_picture
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
 

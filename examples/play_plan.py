@@ -37,7 +37,7 @@ from examples.contact_scenarios import (
 from examples.plan_picture import draw_posture
 from humanoid_model import HumanoidError, Stance, load_robot
 from humanoid_model.fields import add_options
-from humanoid_model.picture_file import save_picture
+from humanoid_model.files import save_picture
 from humanoid_model.progress import ProgressCallback, progress_bar
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.contacts import BarycentreNear, ContactPlanner, ContactProblem, RandomCandidates, verify_plan

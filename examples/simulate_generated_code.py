@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from humanoid_codegen import generate
 from humanoid_model import HumanoidError, InputError, Robot, Scene, SceneRobot, load_robot
-from humanoid_model.picture_file import save_picture
+from humanoid_model.files import save_picture
 from humanoid_sim import Simulation
 
 matplotlib.use("Agg")

@@ -21,9 +21,8 @@ from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 from humanoid_codegen.dynamics.mechanism import JointKind, Mechanism
 from humanoid_codegen.expression.function import evaluate
 from humanoid_model import Robot, load_robot
-from humanoid_model.ball_joint import BallJoint
 from humanoid_model.errors import InputError
-from humanoid_model.joint_view import JointView
+from humanoid_model.joint_view import BallJoint, JointView
 from humanoid_model.scene import STANDARD_GRAVITY
 from humanoid_model.shelf import Shelf
 

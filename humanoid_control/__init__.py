@@ -4,7 +4,6 @@
 Nothing here knows ROS or the simulator.
 """
 
-from humanoid_model.command import Command
-from humanoid_model.measurement import Measurement
+from humanoid_model.controller import Command, Measurement
 
 __all__ = ["Command", "Measurement"]

@@ -5,21 +5,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from humanoid_model.camera import Camera
     from humanoid_model.contact import Contact, ContactKind, ContactLocation, Stance, Surface
     from humanoid_model.errors import HumanoidError, InputError, RobotError, RobotWarning, SceneError
     from humanoid_model.joint_trajectory import JointTrajectory
     from humanoid_model.robot import Robot, load_robot
-    from humanoid_model.scene import (
-        Light,
-        PairProperties,
-        PairRule,
-        Scene,
-        SceneBody,
-        SceneRobot,
-        with_robot,
-    )
+    from humanoid_model.scene import Light, PairProperties, PairRule, Scene, SceneBody, SceneRobot, with_robot
     from humanoid_model.scene_file import load_scene
+    from humanoid_model.sensor import Camera
 
 __all__ = [
     "Camera",
@@ -51,7 +43,7 @@ def __getattr__(name: str) -> Any:
     """Return a name of this package; who needs none of them, as the bring-up, needs no Pinocchio."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    for module in ("camera", "contact", "errors", "joint_trajectory", "robot", "scene", "scene_file"):
+    for module in ("contact", "errors", "joint_trajectory", "robot", "scene", "scene_file", "sensor"):
         found = vars(import_module(f"{__name__}.{module}"))
         globals().update({known: found[known] for known in __all__ if known in found})
     return globals()[name]

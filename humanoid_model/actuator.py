@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actuators with their position gains, passive springs, and the gains of joints for which none are given."""
+"""Actuators, passive springs and tendons of robots.
+
+Joints for which no gains are given get some. A tendon is a length made of joint positions or of distances between
+points, with a force along it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
+
+from humanoid_model.value_equality import ValueEquality
 
 #: Natural frequency of a position-controlled joint with default gains, Hz.
 DEFAULT_FREQUENCY = 8.0
@@ -96,3 +102,64 @@ def default_gains(model: pin.Model, support_joints: Iterable[int]) -> tuple[np.n
     carried += model.armature
     omega = 2 * math.pi * DEFAULT_FREQUENCY
     return carried * omega**2, 2 * carried * omega
+
+
+@dataclass(frozen=True, eq=False)
+class TendonPoint(ValueEquality):
+    """A point that a tendon goes straight to and from.
+
+    Attributes:
+        body: name in the scene, empty for the world.
+        point: (3,) in the body frame [m].
+    """
+
+    body: str
+    point: np.ndarray
+
+
+@dataclass(frozen=True)
+class TendonDrive:
+    """A drive along a tendon.
+
+    Attributes:
+        stiffness: of a position servo, zero for others [N/m].
+        damping: velocity gain [N s/m].
+        effort: largest force; infinite when unlimited [N].
+    """
+
+    stiffness: float
+    damping: float
+    effort: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tendon(ValueEquality):
+    """A length that depends on the configuration, and the force along it.
+
+    The length is the sum of ``coefficient * position`` of the joints, or of the straight pieces of each branch over its
+    divisor, as of a rope over pulleys. Units are those of a length in metres; a tendon of hinges has rad and N m.
+
+    Attributes:
+        name: in the scene.
+        joints: joints, ``robot/joint``, of one coordinate each and their coefficients; empty for one through points.
+        branches: divisor and points, two at least, of each branch; empty for one of joints.
+        stiffness: of its spring [N/m].
+        damping: viscous friction [N s/m].
+        rest: lengths between which the spring has no force [m].
+        limits: shortest and longest length, infinite where there is none [m].
+        drive: what pulls it, None for a passive one.
+    """
+
+    name: str
+    joints: tuple[tuple[str, float], ...] = ()
+    branches: tuple[tuple[float, tuple[TendonPoint, ...]], ...] = ()
+    stiffness: float = 0.0
+    damping: float = 0.0
+    rest: tuple[float, float] = (0.0, 0.0)
+    limits: tuple[float, float] = (-math.inf, math.inf)
+    drive: TendonDrive | None = None
+
+    def holds(self, name: str) -> bool:
+        """Whether a robot or body, by its name in the scene, carries a part of it."""
+        bodies = [point.body for _, points in self.branches for point in points] + [joint for joint, _ in self.joints]
+        return any(body == name or body.startswith(f"{name}/") for body in bodies)

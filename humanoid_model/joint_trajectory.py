@@ -1,18 +1,104 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint trajectories: polynomials between points that give positions, velocities and accelerations."""
+"""Joint trajectories: polynomials between points that give positions, velocities and accelerations.
+
+A time law says when a motion is where on its path; a trajectory may follow its own path by another one, as points for
+controllers, whole or a window at a time.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from humanoid_model.arrays import Array
+from humanoid_model.arrays import Array, Reals
 from humanoid_model.errors import InputError
+
+_SAME = 1e-9
+"""Positions nearer than this are one."""
+
+
+class PathPlace(NamedTuple):
+    """Where on a path a motion is; units are those of the path's parameter.
+
+    Attributes:
+        position: parameter of the path.
+        speed: its derivative by time.
+        acceleration: its second derivative by time.
+    """
+
+    position: float
+    speed: float
+    acceleration: float
+
+    def rates(self, slope: Array, bend: Array) -> tuple[Array, Array]:
+        """Return velocity and acceleration, from the path's first and second derivatives by its parameter, alike."""
+        return self.speed * slope, self.acceleration * slope + self.speed**2 * bend
+
+
+@dataclass(frozen=True, eq=False)
+class TimeLaw:
+    """The path's parameter over time: pieces of constant acceleration along the path.
+
+    Attributes:
+        times: (m,) in order, of the beginnings of the pieces and of the end of the last one [s].
+        positions: (m,) on the path.
+        speeds: (m,) along it [1/s].
+        accelerations: (m - 1,) along it, of the pieces [1/s^2].
+    """
+
+    times: Reals
+    positions: Reals
+    speeds: Reals
+    accelerations: Reals
+
+    @property
+    def duration(self) -> float:
+        """[s]."""
+        return float(self.times[-1] - self.times[0])
+
+    def at(self, time: float) -> PathPlace:
+        """Return the place at a time [s], before the beginning and after the end those there."""
+        k = min(max(int(np.searchsorted(self.times, time, side="right")) - 1, 0), len(self.accelerations) - 1)
+        since = min(max(time - self.times[k], 0.0), self.times[k + 1] - self.times[k])
+        acceleration = float(self.accelerations[k])
+        position = float(self.positions[k] + since * self.speeds[k] + 0.5 * acceleration * since**2)
+        return PathPlace(position, float(max(self.speeds[k] + acceleration * since, 0.0)), acceleration)
+
+    def time_at(self, position: float) -> float:
+        """Time at which a place on the path is reached [s]; infinite if it isn't."""
+        if position > self.positions[-1] + _SAME:
+            return math.inf
+        # The first piece that gets there; a motion that was put back on its path comes by later.
+        ends = np.append(self.positions[1:-1], math.inf)
+        k = int(np.argmax(ends >= position - _SAME))
+        way = max(position - float(self.positions[k]), 0.0)
+        return float(self.times[k]) + time_over(way, float(self.speeds[k]), float(self.accelerations[k]))
+
+    def slower(self, duration: float) -> TimeLaw:
+        """Return the same law stretched to a duration; unchanged where it takes as long already.
+
+        A law that keeps to convex limits which rest keeps to as well does so when it is slower.
+        """
+        factor = duration / self.duration
+        if factor <= 1.0:
+            return self
+        return TimeLaw(factor * self.times, self.positions, self.speeds / factor, self.accelerations / factor**2)
+
+
+def time_over(way: float, speed: float, acceleration: float) -> float:
+    """Return the time that a way takes from a speed on with a constant acceleration; zero for no way."""
+    # The first root of s = v t + a t²/2, in the form that is exact for small a.
+    root = math.sqrt(max(speed * speed + 2.0 * acceleration * way, 0.0))
+    return 2.0 * way / (speed + root) if way > 0.0 and speed + root > 0.0 else 0.0
+
 
 _JUMP = 1e-6
 """Difference of positions and velocities that counts as none where efforts jump, rad or m and per s."""
@@ -313,3 +399,71 @@ def _sample(times: np.ndarray, coefficients: np.ndarray, time: float) -> tuple[n
 def warm_up_sampling() -> None:
     """Compile or load what :meth:`JointTrajectory.at` needs, so that who controls joints doesn't wait for it."""
     _sample(np.zeros(2), np.zeros((1, 6, 1)), 0.0)
+
+
+SPACING = 0.02
+"""Between points where the speed along the path changes [s]: there polynomials between points are approximate."""
+_NEAR = 1e-4
+"""Points nearer than this are one [s]."""
+_JUST = 1e-9
+"""Before the end [s]."""
+_STEP = 0.002
+"""Before a change of the acceleration along the path [s]."""
+
+
+def retimed(trajectory: JointTrajectory, law: TimeLaw, start: float, end: float) -> JointTrajectory:
+    """Return the joints' motion from one time to another, both included, when the path is followed by a time law.
+
+    The trajectory's own points are among its points, so that where the speed is constant a controller's polynomials are
+    the trajectory's. Where it changes, points are :data:`SPACING` apart. Feed-forward efforts are those of the
+    place: of a slower motion they are approximate, because inertia asks for less then.
+
+    Args:
+        trajectory: the path, whose parameter is its time.
+        law: when it is where.
+        start: [s].
+        end: not before it [s]; infinite: the law's end.
+    """
+    own, last = trajectory.times, float(law.times[-1])
+    end = max(last, start) if np.isinf(end) else end
+    changes = [float(time) for time in law.times[: None if law.accelerations[-1] else -1] if start < time < end]
+    # Accelerations jump at changes: what a polynomial makes of that stays within the last step before one.
+    times = [start, *changes, *(time - _STEP for time in changes if time - _STEP > start), end]
+    for before, after in itertools.pairwise(sorted(times)):
+        middle = 0.5 * (before + after)
+        if middle < last and law.at(middle).acceleration != 0.0:
+            times.extend(np.arange(before, after, SPACING)[1:])
+    first, final = law.at(start).position, law.at(end).position
+    times.extend(law.time_at(float(knot)) for knot in own[(own > first) & (own < final)])
+    grid = _distinct(np.sort(times))
+    # At the end as it is reached: accelerations jump to zero there.
+    places = [law.at(min(float(time), last - _JUST)) for time in grid]
+    samples = [trajectory.at(place.position) for place in places]
+    rates = [place.rates(*sample[1:]) for place, sample in zip(places, samples, strict=True)]
+    velocities, accelerations = (np.array([rate[order] for rate in rates]) for order in range(2))
+    if end >= last - _NEAR:
+        velocities[-1] = 0.0  # a controller takes no trajectory that ends moving
+    efforts = None
+    if trajectory.efforts is not None:
+        positions = [place.position for place in places]
+        efforts = np.column_stack([np.interp(positions, own, column) for column in trajectory.efforts.T])
+    smooth = trajectory.velocities is not None
+    return JointTrajectory(
+        trajectory.joint_names,
+        grid,
+        np.array([sample.positions for sample in samples]),
+        velocities if smooth else None,
+        accelerations if smooth and trajectory.accelerations is not None else None,
+        efforts=efforts,
+    )
+
+
+def _distinct(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return times without those that are as good as another one; the first and the last stay."""
+    kept = [float(times[0])]
+    for time in times[1:]:
+        if time - kept[-1] > _NEAR:
+            kept.append(float(time))
+    if len(kept) > 1:
+        kept[-1] = float(times[-1])
+    return np.array(kept)

@@ -13,17 +13,15 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.actuator import DEFAULT_PEAK_TIME, Actuator, Spring, default_gains
+from humanoid_model.coal_geometry import lowest_point
 from humanoid_model.contact import ContactLocation
 from humanoid_model.description import Mesh, Mimic, RobotDescription
 from humanoid_model.errors import InputError, RobotError
+from humanoid_model.files import PACKAGE_REMEDY, check_size, find_resource, list_resources, resolve_mesh_path
 from humanoid_model.loop_closure import LoopClosure
-from humanoid_model.lowest_point import lowest_point
-from humanoid_model.mesh_path import PACKAGE_REMEDY, resolve_mesh_path
 from humanoid_model.pinocchio_model import AppendedRobot, append_to_model
-from humanoid_model.resources import find_resource, list_resources
 from humanoid_model.robot_file import RobotFile, named_urdf, read_robot_file
 from humanoid_model.sensor import Noise, Sensor
-from humanoid_model.size_bounds import check_size
 from humanoid_model.sole import Sole
 from humanoid_model.urdf import read_urdf
 

@@ -14,10 +14,9 @@ from humanoid_model.actuator import Spring
 from humanoid_model.contact import ContactLocation, polygon_problem
 from humanoid_model.description import MESH_COLLISIONS, Joint, RobotDescription
 from humanoid_model.errors import RobotError
+from humanoid_model.files import PACKAGE_REMEDY, check_size, resolve_mesh_path
 from humanoid_model.loop_closure import CUT_KEYS, END_KEYS, LoopClosure, read_loop_closures
-from humanoid_model.mesh_path import PACKAGE_REMEDY, resolve_mesh_path
 from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, SENSOR_TYPES, Noise, Sensor
-from humanoid_model.size_bounds import check_size
 from humanoid_model.sole import Sole, read_soles
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
 

@@ -9,14 +9,14 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pinocchio as pin
 
-from humanoid_model.camera import Camera
+from humanoid_model.actuator import Tendon
 from humanoid_model.checks import check_known
 from humanoid_model.contact import Surface
 from humanoid_model.description import Geometry
 from humanoid_model.errors import InputError
 from humanoid_model.loop_closure import LoopClosure
 from humanoid_model.robot import Robot
-from humanoid_model.tendon import Tendon
+from humanoid_model.sensor import Camera
 from humanoid_model.value_equality import ValueEquality
 
 #: Gravity of a scene that names none, m/s^2.

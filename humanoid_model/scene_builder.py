@@ -12,7 +12,6 @@ from typing import Protocol
 import numpy as np
 import pinocchio as pin
 
-from humanoid_model.camera import FIELD_OF_VIEW, Camera
 from humanoid_model.checks import check_name, listed
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Surface, SurfaceForm, curve_problem, polygon_problem
@@ -32,11 +31,10 @@ from humanoid_model.description import (
     Sphere,
 )
 from humanoid_model.errors import InputError, RobotError
-from humanoid_model.grains import GRAIN_KINDS, grains
-from humanoid_model.height_field import GENERATORS, generate_heights, read_heights
-from humanoid_model.inertia import inertia_problem
+from humanoid_model.files import Growth, resolve_mesh_path
+from humanoid_model.height_field import GENERATORS, GRAIN_KINDS, generate_heights, grains, read_heights
+from humanoid_model.inertia import inertia_problem, uniform_inertia
 from humanoid_model.loop_closure import ROWS, LoopClosure
-from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.robot import Robot, load_robot
 from humanoid_model.scene import (
     CONTACT_METHODS,
@@ -49,8 +47,7 @@ from humanoid_model.scene import (
     SceneRobot,
     place_robot,
 )
-from humanoid_model.size_bounds import Growth
-from humanoid_model.uniform_body import uniform_inertia
+from humanoid_model.sensor import FIELD_OF_VIEW, Camera
 
 #: Kinds of shapes, by the name of the field that holds the size (the file of a mesh; nothing of a half-space; the file
 #: or the rule of a height field; the kind of grains).

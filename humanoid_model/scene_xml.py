@@ -16,13 +16,12 @@ import pinocchio as pin
 
 from humanoid_model.description import Geometry
 from humanoid_model.errors import SceneError
-from humanoid_model.input_file import require_file
+from humanoid_model.files import require_file
 from humanoid_model.loop_closure import KINDS, LoopClosure
 from humanoid_model.mjcf.scene import read_scene_mjcf
 from humanoid_model.scene import Scene
 from humanoid_model.scene_builder import PAIR_FIELDS, SceneBuilder
-from humanoid_model.xml_element import XmlElement, parse_xml
-from humanoid_model.xml_field import XmlField
+from humanoid_model.xml_element import XmlElement, XmlField, parse_xml
 
 _XYZ = ("x", "y", "z")
 _RGBA = ("r", "g", "b", "a")

@@ -10,22 +10,11 @@ from typing import Any
 import numpy as np
 import trimesh
 
-from humanoid_model.coal_geometry import FORMATS, imported_triangles
-from humanoid_model.description import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    HalfSpace,
-    HeightField,
-    Mesh,
-    Shape,
-    Sphere,
-)
+from humanoid_model.coal_geometry import FORMATS, check_mesh_size, imported_triangles
+from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, HeightField, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
+from humanoid_model.files import BOUNDS
 from humanoid_model.height_field import grid_triangles
-from humanoid_model.mesh_bounds import check_mesh_size
-from humanoid_model.size_bounds import BOUNDS
 from humanoid_model.value_equality import ValueEquality
 from humanoid_model.wrl import read_wrl
 

@@ -33,10 +33,9 @@ from humanoid_model.description import (
     Sphere,
 )
 from humanoid_model.errors import RobotError, RobotWarning
+from humanoid_model.files import read_text, resolve_mesh_path
 from humanoid_model.inertia import inertia_problem, is_positive
-from humanoid_model.input_file import read_text
 from humanoid_model.loop_closure import KINDS, LoopClosure, turned_to
-from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.xml_element import XmlElement, parse_xml
 
 #: What the types of a ``<constraint>`` hold, by kind of cut.

@@ -21,8 +21,8 @@ from humanoid_model.description import (
     Sphere,
 )
 from humanoid_model.errors import RobotError
+from humanoid_model.files import find_resource
 from humanoid_model.loop_closure import KINDS, LoopClosure
-from humanoid_model.resources import find_resource
 from humanoid_model.urdf import CONSTRAINTS
 from humanoid_model.xml_element import XmlElement
 

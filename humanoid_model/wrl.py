@@ -13,8 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.errors import InputError
-from humanoid_model.input_file import require_file
-from humanoid_model.size_bounds import BOUNDS, Growth, check_size
+from humanoid_model.files import BOUNDS, Growth, check_size, require_file
 
 _TOKEN = re.compile(
     r"""(?P<space>[\s,]+|\#[^\n]*)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>[{}\[\]])|(?P<word>[^\s,{}\[\]"\#]+)"""

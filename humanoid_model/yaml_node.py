@@ -22,8 +22,7 @@ from yaml.scanner import Scanner
 from humanoid_model.checks import check_name
 from humanoid_model.errors import InputError
 from humanoid_model.fields import descriptions
-from humanoid_model.input_file import read_text
-from humanoid_model.size_bounds import Growth, check_size
+from humanoid_model.files import Growth, check_size, read_text
 
 #: Characters up to which PyYAML's parser in Python, which takes some 20 µs for each, tells what is wrong.
 _LONGEST_FAULT = 200_000

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from humanoid_model.kernel_cache import drop_stale_kernels
+from humanoid_model.compiling import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 

@@ -13,13 +13,12 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.arrays import Array
-from humanoid_model.camera import Camera
 from humanoid_model.checks import check_array
 from humanoid_model.errors import InputError
+from humanoid_model.sensor import Camera
 from humanoid_model.tree.forward_kinematics import place_all
 from humanoid_model.tree.kinematic_tree import Placements
-from humanoid_model.tree.tree_energy import Energy, kinetic_energy, potential_energy
-from humanoid_model.tree.tree_motion import TreeMotion, move_tree
+from humanoid_model.tree.tree_motion import Energy, TreeMotion, kinetic_energy, move_tree, potential_energy
 from humanoid_sim.contact.solve import SOLVERS, ContactProblem, ContactResult, ContactStatus, Residuals, find_solver
 from humanoid_sim.stepping.contacts import Contacts, tell_contacts
 from humanoid_sim.stepping.impacts import Impacts

@@ -16,12 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from humanoid_model.checks import is_finite
-from humanoid_model.errors import InputError, RobotWarning, SimulationError
+from humanoid_model.errors import InputError, RobotWarning, SimulationError, did_you_mean
 from humanoid_model.scene import Scene
 from humanoid_model.scene_file import load_scene
-from humanoid_model.similar_name import did_you_mean
-from humanoid_model.tree.tree_energy import moved_inertias
-from humanoid_model.tree.tree_motion import move_tree
+from humanoid_model.tree.tree_motion import move_tree, moved_inertias
 from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.modules import Acting, Modules
 from humanoid_sim.readings import Readings

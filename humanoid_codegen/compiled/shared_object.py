@@ -25,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from humanoid_model import content_store
+from humanoid_model import archive
 
 #: Nothing here changes a result by more than rounding, and NaN stays NaN. Looking for statements that could share a
 #: vector takes two thirds of the time of long functions, and what is found is no faster.
@@ -139,7 +139,7 @@ def cached_object(source: str, compiler: Compiler) -> Path:
 
 def cache_folder() -> Path:
     """Return the folder of the shared objects, one of this user's own; a temporary one where that can't be had."""
-    folder = content_store.cache_folder("compiled")
+    folder = archive.cache_folder("compiled")
     problem = _claim(folder)
     return folder if problem is None else _temporary_folder(str(folder), problem)
 

@@ -30,8 +30,8 @@ from humanoid_codegen.dynamics.vector import (
 from humanoid_model import Robot, RobotError
 from humanoid_model.description import Inertial
 from humanoid_model.inertia import spatial_inertia
-from humanoid_model.tree import joint_kind
-from humanoid_model.tree.joint_kind import joint_motion
+from humanoid_model.tree import kinematic_tree
+from humanoid_model.tree.kinematic_tree import joint_motion
 
 #: Where an entry of a symmetric matrix is kept.
 _PLACE = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
@@ -403,11 +403,11 @@ _V_SUFFIXES = {
 
 #: Kinds that there are equations for.
 _KINDS = {
-    joint_kind.REVOLUTE: JointKind.REVOLUTE,
-    joint_kind.PRISMATIC: JointKind.PRISMATIC,
-    joint_kind.SPHERICAL: JointKind.SPHERICAL,
-    joint_kind.PLANAR: JointKind.PLANAR,
-    joint_kind.FREE_FLYER: JointKind.FREE_FLYER,
+    kinematic_tree.REVOLUTE: JointKind.REVOLUTE,
+    kinematic_tree.PRISMATIC: JointKind.PRISMATIC,
+    kinematic_tree.SPHERICAL: JointKind.SPHERICAL,
+    kinematic_tree.PLANAR: JointKind.PLANAR,
+    kinematic_tree.FREE_FLYER: JointKind.FREE_FLYER,
 }
 
 

@@ -21,7 +21,7 @@ from humanoid_codegen.languages.python import (
     subscript,
 )
 from humanoid_codegen.languages.statements import Body
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import optional_library
 
 if TYPE_CHECKING:
     import casadi

@@ -24,8 +24,8 @@ from humanoid_control.estimation.wrench_readings import WrenchReadings
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_known, check_number
+from humanoid_model.controller import Measurement
 from humanoid_model.errors import InputError
-from humanoid_model.measurement import Measurement
 from humanoid_model.sensor import Sensor
 
 _LOST_JOINT = 0.1

@@ -10,10 +10,9 @@ import pinocchio as pin
 
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
-from humanoid_model.ball_joint import BallJoint
 from humanoid_model.checks import listed
 from humanoid_model.errors import InputError
-from humanoid_model.joint_view import JointView
+from humanoid_model.joint_view import BallJoint, JointView
 
 _SMOOTHING = 0.01
 """Time constant of the low-pass filter of velocities that are differences of positions [s]."""

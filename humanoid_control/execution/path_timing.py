@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from humanoid_model.errors import InputError
-from humanoid_model.time_law import PathPlace, TimeLaw, time_over
+from humanoid_model.joint_trajectory import PathPlace, TimeLaw, time_over
 
 _SAME = 1e-9
 

@@ -21,10 +21,9 @@ from humanoid_control.whole_body.whole_body_control import WholeBodyControl
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_array
-from humanoid_model.command import Command
+from humanoid_model.controller import Command, Measurement
 from humanoid_model.convex_polygon import convex_hull, nearest_point, polygon_margin
 from humanoid_model.errors import InputError
-from humanoid_model.measurement import Measurement
 
 GRAVITY = 9.81
 _SETTLED = 0.1

@@ -16,7 +16,7 @@ from scipy.interpolate import CubicSpline
 from humanoid_model.archive import BROKEN_ARCHIVE, read_archive
 from humanoid_model.contact import Contact, Surface
 from humanoid_model.errors import InputError
-from humanoid_model.input_file import require_file
+from humanoid_model.files import require_file
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.robot import Robot
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory

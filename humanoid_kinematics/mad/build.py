@@ -33,11 +33,11 @@ from humanoid_model.description import (
     Mesh,
     RobotDescription,
 )
+from humanoid_model.files import may_read
+from humanoid_model.inertia import uniform_inertia
 from humanoid_model.loop_closure import KINDS, ROWS, LoopClosure
-from humanoid_model.reading_folders import may_read
 from humanoid_model.robot import build_robot
 from humanoid_model.robot_file import RobotFile
-from humanoid_model.uniform_body import uniform_inertia
 from humanoid_model.urdf_text import urdf_text
 
 #: Density of the bars [kg/m^3]: aluminium.

@@ -17,11 +17,10 @@ from humanoid_kinematics.mad.write import write_mad
 from humanoid_kinematics.solver.mechanism import Coupling, Mechanism, Tool
 from humanoid_model import RobotError, load_robot
 from humanoid_model.errors import MissingLibraryError
-from humanoid_model.input_file import read_text
+from humanoid_model.files import find_resource, list_resources, read_text
 from humanoid_model.mjcf.bodies import read_bodies
 from humanoid_model.mjcf.document import MjcfDocument
 from humanoid_model.mjcf.tree import build_tree, configuration, read_actuators, read_equalities, read_keyframes
-from humanoid_model.resources import find_resource, list_resources
 
 
 def load_mjcf(path: str | Path) -> Mechanism:

@@ -29,8 +29,7 @@ from humanoid_kinematics.mad.syntax import (
 )
 from humanoid_model import RobotError, RobotWarning
 from humanoid_model.checks import check_name
-from humanoid_model.input_file import read_text
-from humanoid_model.size_bounds import check_size
+from humanoid_model.files import check_size, read_text
 
 #: Versions that the grammar is for.
 VERSIONS = ("1.0", "1.1")

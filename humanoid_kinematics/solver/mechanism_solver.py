@@ -20,7 +20,7 @@ from humanoid_model import InputError
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_numbers
 from humanoid_model.loop_closure import LoopClosure
-from humanoid_model.tree.jacobians import body_jacobian
+from humanoid_model.tree.forward_kinematics import body_jacobian
 from humanoid_model.tree.kinematic_tree import KinematicTree, Placements
 
 _KEPT = 64

@@ -19,9 +19,7 @@ from humanoid_kinematics.solver.bounded_step import Groups, Linear, bounded_step
 from humanoid_kinematics.solver.pair_rows import pair_rows
 from humanoid_model.arrays import Array, Records
 from humanoid_model.compiling import plain_arguments
-from humanoid_model.tree.forward_kinematics import place_all
-from humanoid_model.tree.integrate import integrate
-from humanoid_model.tree.jacobians import centre_of_mass, centre_of_mass_jacobian
+from humanoid_model.tree.forward_kinematics import centre_of_mass, centre_of_mass_jacobian, integrate, place_all
 from humanoid_model.tree.kinematic_tree import KinematicTree, Placements
 
 #: How a tick ended: commands met; as near as loops, limits and locks allow; still on its way; no way on that keeps the

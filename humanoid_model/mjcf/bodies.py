@@ -26,9 +26,8 @@ from humanoid_model.description import (
     Sphere,
 )
 from humanoid_model.height_field import read_heights
-from humanoid_model.inertia import inertia_problem
+from humanoid_model.inertia import inertia_problem, solid_inertia
 from humanoid_model.mjcf.document import MjcfDocument
-from humanoid_model.uniform_body import solid_inertia
 from humanoid_model.xml_element import XmlElement
 
 _PLACE = ("pos", "quat", "axisangle", "euler", "xyaxes", "zaxis")

@@ -14,9 +14,7 @@ import pinocchio as pin
 
 from humanoid_model.checks import check_name
 from humanoid_model.errors import InputError, RobotWarning
-from humanoid_model.input_file import read_text
-from humanoid_model.reading_folders import check_may_read
-from humanoid_model.size_bounds import Growth, check_size
+from humanoid_model.files import Growth, check_may_read, check_size, read_text
 from humanoid_model.xml_element import XmlElement, parse_xml
 
 #: What only says how things look, are called or are solved in MuJoCo; it doesn't need to be told of.

@@ -19,12 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import uncounted
+from humanoid_model.compiling import FAST, uncounted
 from humanoid_model.tree.kinematic_tree import KinematicTree
 from humanoid_model.tree.tree_motion import TreeMotion
-
-FAST = {"nsz", "arcp", "contract", "reassoc"}
-"""Floating-point freedoms of the compiled kernels that keep infinities and not-a-numbers what they are."""
 
 
 class ArticulatedInertia(NamedTuple):

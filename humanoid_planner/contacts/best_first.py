@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from humanoid_model.errors import InputError
-from humanoid_model.input_file import read_text
+from humanoid_model.files import read_text
 from humanoid_model.progress import Progress, ProgressCallback
 
 S = TypeVar("S")

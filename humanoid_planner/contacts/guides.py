@@ -23,7 +23,7 @@ from humanoid_model.checks import check_array, check_known, check_number
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Contact, ContactLocation, Surface, SurfaceForm
 from humanoid_model.errors import InputError
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import optional_library
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene

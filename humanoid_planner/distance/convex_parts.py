@@ -15,8 +15,8 @@ from scipy.spatial import ConvexHull
 
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Cylinder, Geometry, HalfSpace, Mesh, Shape, Sphere
-from humanoid_model.input_file import require_file
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import optional_library
+from humanoid_model.files import require_file
 from humanoid_planner.distance.rounded_hull import RoundedHull, mesh_triangles, rounded_hull
 from humanoid_planner.distance.volume_store import stored_parts
 

@@ -20,7 +20,7 @@ from scipy.spatial import ConvexHull, QhullError, cKDTree
 from humanoid_model.archive import BROKEN_ARCHIVE, read_archive, write_archive
 from humanoid_model.checks import check_positive
 from humanoid_model.errors import InputError
-from humanoid_model.input_file import require_file
+from humanoid_model.files import require_file
 from humanoid_model.value_equality import ValueEquality
 from humanoid_planner.distance.gift_wrapping import wrap
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.content_store import cache_folder, content_path, stored_arrays
+from humanoid_model.archive import cache_folder, content_path, stored_arrays
 from humanoid_model.errors import InputError
 from humanoid_planner.distance.rounded_hull import RoundedHull
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume

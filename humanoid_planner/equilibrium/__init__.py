@@ -3,16 +3,11 @@
 
 from pathlib import Path
 
-from humanoid_model.kernel_cache import drop_stale_kernels
+from humanoid_model.compiling import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
-from humanoid_planner.equilibrium.body_equilibrium import (  # noqa: E402
-    BodyEquilibrium,
-    EquilibriumMethod,
-    HeldBody,
-    check_body,
-)
+from humanoid_planner.equilibrium.body_equilibrium import BodyEquilibrium, EquilibriumMethod, HeldBody, check_body  # noqa: E402
 from humanoid_planner.equilibrium.contact_points import ContactPoints  # noqa: E402
 from humanoid_planner.equilibrium.force_distribution import Equilibrium, check_equilibrium, in_equilibrium  # noqa: E402
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon  # noqa: E402

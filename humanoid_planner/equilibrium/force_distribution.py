@@ -18,7 +18,7 @@ from scipy.linalg import block_diag
 from humanoid_model.arrays import Array, Reals
 from humanoid_model.checks import check_array, check_number
 from humanoid_model.errors import InputError
-from humanoid_model.time_law import PathPlace
+from humanoid_model.joint_trajectory import PathPlace
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.equilibrium.cone_simplex import GAP, balance_load
 from humanoid_planner.equilibrium.contact_points import ContactPoints, pyramid_halfspaces

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimal gaits of mechanisms with loops, by Pontryagin's principle (specification 003)."""
 
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import optional_library
 
 optional_library("casadi", "planner")  # what is below imports it without asking
 

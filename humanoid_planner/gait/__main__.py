@@ -16,9 +16,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_model.picture_file import save_picture
+from humanoid_model.files import list_resources, save_picture
 from humanoid_model.progress import Progress, ProgressCallback
-from humanoid_model.resources import list_resources
 from humanoid_planner.gait import (
     GaitModel,
     GaitSettings,

@@ -12,10 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
-from humanoid_model.tree.forward_kinematics import place_all, place_chain
-from humanoid_model.tree.jacobians import body_jacobian, centre_of_mass, centre_of_mass_jacobian
-from humanoid_model.tree.joint_kind import PRISMATIC
-from humanoid_model.tree.kinematic_tree import Placements
+from humanoid_model.tree.forward_kinematics import (
+    body_jacobian,
+    centre_of_mass,
+    centre_of_mass_jacobian,
+    place_all,
+    place_chain,
+)
+from humanoid_model.tree.kinematic_tree import PRISMATIC, Placements
 from humanoid_planner.kinematics.robot_variables import RobotVariables
 
 _ORIGIN = np.zeros(3)

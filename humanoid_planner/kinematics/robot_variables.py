@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import RobotError
 from humanoid_model.robot import Robot
-from humanoid_model.tree.joint_kind import PRISMATIC, REVOLUTE
-from humanoid_model.tree.kinematic_tree import JOINT, KinematicTree
+from humanoid_model.tree.kinematic_tree import JOINT, PRISMATIC, REVOLUTE, KinematicTree
 
 _EYE = np.eye(3)
 #: Base and ball joint angles about z, y, x keep off the middle angle's singularity at a right angle by this much [rad].

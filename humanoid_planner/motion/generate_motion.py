@@ -15,10 +15,10 @@ from humanoid_model.arrays import Array, Reals
 from humanoid_model.configuration_path import ConfigurationPath
 from humanoid_model.contact import Contact
 from humanoid_model.errors import InputError
+from humanoid_model.joint_trajectory import PathPlace, TimeLaw
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
-from humanoid_model.time_law import PathPlace, TimeLaw
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 from humanoid_planner.motion.motion import MotionResult, MotionSettings, MotionStep, Plan, Transition, find_transitions
 from humanoid_planner.motion.stance_postures import POSTURES, StancePostures

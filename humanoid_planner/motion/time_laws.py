@@ -18,8 +18,8 @@ from scipy.optimize import linprog
 
 from humanoid_model.arrays import Array, Reals
 from humanoid_model.configuration_path import ConfigurationPath
+from humanoid_model.joint_trajectory import PathPlace, TimeLaw
 from humanoid_model.robot import Robot
-from humanoid_model.time_law import PathPlace, TimeLaw
 from humanoid_model.whole_body_trajectory import PlannedForce
 from humanoid_planner.equilibrium.contact_points import pyramid
 from humanoid_planner.equilibrium.force_distribution import FACETS, LoadedPoint, moving_forces, point_jacobian

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_model.extensions import load_extensions, others
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import load_extensions, optional_library, others
 from humanoid_planner.optimisation.program import NonlinearProgram, SolverOptions, SolverResult
 
 #: Of Hessian and Jacobian that a dense solver and its quadratic programs hold at a time, about.

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from humanoid_model.tree.joint_kind import PRISMATIC
+from humanoid_model.tree.kinematic_tree import PRISMATIC
 from humanoid_planner.kinematics.robot_variables import RobotVariables
 from humanoid_planner.optimisation.program import NonlinearProgram, SolverOptions, SolverResult
 from humanoid_planner.optimisation.quadratic_program import QuadraticProgram, solve_quadratic_program

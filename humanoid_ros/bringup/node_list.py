@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_ros.viewer.entrance import page_token
 
 ParameterValue: TypeAlias = bool | int | float | str | list[str]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
 from humanoid_model import Robot
-from humanoid_model.ball_joint import BallJoint
+from humanoid_model.joint_view import BallJoint
 from humanoid_planner.equilibrium import EquilibriumMethod
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import ReturnCode

@@ -13,7 +13,7 @@ from humanoid_control.execution.motion_check import MotionBounds
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.fields import Described, flag, number, text
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_model.yaml_node import YamlNode, read_yaml
 
 S = TypeVar("S")

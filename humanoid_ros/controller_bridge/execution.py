@@ -17,9 +17,7 @@ from rclpy.task import Future
 
 from humanoid_control.execution.path_timing import PathTiming
 from humanoid_control.execution.soft_stop import led_to_stand, next_stop
-from humanoid_model.joint_trajectory import JointTrajectory
-from humanoid_model.retiming import retimed
-from humanoid_model.time_law import PathPlace
+from humanoid_model.joint_trajectory import JointTrajectory, PathPlace, retimed
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, BridgeTolerances, Fault, Stop
 from humanoid_ros.controller_bridge.controller_outputs import ControllerOutput, Form, Reference, TrajectoryOutput, now
 from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints

@@ -17,8 +17,7 @@ from humanoid_control.execution.soft_stop import StopPlace, stop_places
 from humanoid_model import Contact, Robot, Surface
 from humanoid_model.contact import ContactKind
 from humanoid_model.errors import InputError
-from humanoid_model.joint_trajectory import JointTrajectory
-from humanoid_model.time_law import PathPlace
+from humanoid_model.joint_trajectory import JointTrajectory, PathPlace
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
 from humanoid_planner.equilibrium.force_distribution import MotionBalance
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings

@@ -22,7 +22,7 @@ from humanoid_kinematics.analysis.recording import Recording
 from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_model.checks import check_known
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import optional_library
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.message_log import MessageLog
 from humanoid_ros.node.answering_node import AnsweringActionServer, AnsweringNode

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from humanoid_model.camera import Camera
 from humanoid_model.description import (
     Box,
     Capsule,
@@ -33,9 +32,10 @@ from humanoid_model.description import (
     Sphere,
 )
 from humanoid_model.errors import InputError
+from humanoid_model.files import resolve_mesh_path
 from humanoid_model.height_field import grid_triangles
-from humanoid_model.mesh_path import resolve_mesh_path
 from humanoid_model.scene import Light, Scene
+from humanoid_model.sensor import Camera
 from humanoid_ros.messages.conversions import fill_pose, fill_vector, placement, point
 from humanoid_ros.node.requested_files import requested_reading
 

@@ -21,7 +21,7 @@ from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 
 from humanoid_model.errors import InputError
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import optional_library
 from humanoid_ros.node.qos import LATCHED, SENSOR, STATE, STATIC_TRANSFORMS, TRANSFORMS
 from humanoid_ros.node.requested_files import is_special
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from humanoid_model.errors import InputError
-from humanoid_model.mesh_path import resolve_mesh_path
-from humanoid_model.reading_folders import is_readable, lies_in, reading_only_in
+from humanoid_model.files import is_readable, lies_in, reading_only_in, resolve_mesh_path
 
 VARIABLE = "HUMANOID_STACK_FILES"
 """Environment variable with the folders; the node's working folder where it isn't set."""

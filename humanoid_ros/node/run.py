@@ -33,7 +33,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from humanoid_model.errors import HumanoidError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_ros.node.answering_node import AnsweringNode
 
 _NAME = "humanoid_ros_begin_to_end"

@@ -53,7 +53,7 @@ from simulation_interfaces.srv import (
 from humanoid_model import Scene, load_robot
 from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
-from humanoid_model.resources import list_resources
+from humanoid_model.files import list_resources
 from humanoid_model.scene import with_entity, without
 from humanoid_ros.messages.conversions import array, check_finite, fill_pose, fill_vector, placement, stamp, vector
 from humanoid_ros.node.answering_node import AnsweringActionServer, AnsweringNode

@@ -11,7 +11,7 @@ from simulation_interfaces.srv import GetAvailableWorlds, LoadWorld
 
 from humanoid_model import Scene, load_scene
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_model.resources import list_resources
+from humanoid_model.files import list_resources
 from humanoid_ros.node.requested_files import check_requested, requested_reading
 from humanoid_ros.simulator.scene_text import read_scene_text
 

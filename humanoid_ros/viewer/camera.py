@@ -10,8 +10,8 @@ import numpy as np
 import pinocchio as pin
 import viser
 
-from humanoid_model.camera import FIELD_OF_VIEW
-from humanoid_model.camera import Camera as SceneCamera
+from humanoid_model.sensor import FIELD_OF_VIEW
+from humanoid_model.sensor import Camera as SceneCamera
 
 EYES = 1.0 / 30.0
 """Distance of the eyes over that of what is looked at, which photographers take for comfortable."""

@@ -23,9 +23,9 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
-from humanoid_model.camera import Camera as SceneCamera
 from humanoid_model.errors import HumanoidError, InputError
-from humanoid_model.resources import list_resources
+from humanoid_model.files import list_resources
+from humanoid_model.sensor import Camera as SceneCamera
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.parameter_declaration import (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from humanoid_model.errors import InputError
-from humanoid_model.input_file import read_text
+from humanoid_model.files import read_text
 from humanoid_model.joint_trajectory import JointTrajectory, warm_up_sampling
 from humanoid_sim.module import Module
 

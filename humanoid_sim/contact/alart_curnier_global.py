@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import counted, uncounted
-from humanoid_model.tree.articulated_body import FAST
+from humanoid_model.compiling import FAST, counted, uncounted
 from humanoid_sim.contact.cone import contact_residuals, contact_velocity, copy_vector, natural_map, velocity_residuals
 from humanoid_sim.contact.nsgs import optimal_steps
 

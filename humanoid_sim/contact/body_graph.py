@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import uncounted
-from humanoid_model.tree.articulated_body import FAST
+from humanoid_model.compiling import FAST, uncounted
 
 Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]

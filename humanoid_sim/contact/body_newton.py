@@ -22,8 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import uncounted
-from humanoid_model.tree.articulated_body import FAST
+from humanoid_model.compiling import FAST, uncounted
 from humanoid_sim.contact.alart_curnier_global import contact_derivatives, contact_function
 from humanoid_sim.contact.block_nsgs import CONTACT, block_natural_map, law_residuals
 from humanoid_sim.contact.body_graph import BodyGraph, Linearised, factor_system, solve_system

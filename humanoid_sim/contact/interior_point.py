@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import counted, uncounted
-from humanoid_model.tree.articulated_body import FAST
+from humanoid_model.compiling import FAST, counted, uncounted
 from humanoid_sim.contact.cone import contact_residuals, copy_vector
 
 _BOUNDARY = 0.995

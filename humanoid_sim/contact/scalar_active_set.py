@@ -28,8 +28,7 @@ import math
 import numpy as np
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import counted, uncounted
-from humanoid_model.tree.articulated_body import FAST
+from humanoid_model.compiling import FAST, counted, uncounted
 from humanoid_sim.contact.block_nsgs import BOUNDED, CONTACT, UNILATERAL, BlockProblem, block_nsgs, block_residuals
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.cone import copy_vector

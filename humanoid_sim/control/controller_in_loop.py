@@ -11,9 +11,8 @@ import numpy as np
 
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_positive
-from humanoid_model.command import Command
+from humanoid_model.controller import Command, Measurement
 from humanoid_model.errors import InputError
-from humanoid_model.measurement import Measurement
 from humanoid_sim.module import Module
 from humanoid_sim.sensing.noisy_sensors import NoisySensors
 

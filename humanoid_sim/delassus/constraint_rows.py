@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import uncounted
-from humanoid_model.tree.articulated_body import FAST
+from humanoid_model.compiling import FAST, uncounted
 
 
 @uncounted()

@@ -9,8 +9,7 @@ import numpy as np
 
 from humanoid_model.apart import apart
 from humanoid_model.compiling import plain_arguments, uncounted
-from humanoid_model.tree.joint_kind import FREE_FLYER, SPHERICAL, TRANSLATION
-from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.kinematic_tree import FREE_FLYER, SPHERICAL, TRANSLATION, KinematicTree
 
 
 @dataclass(frozen=True)

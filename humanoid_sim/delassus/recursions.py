@@ -21,8 +21,8 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.apart import apart
-from humanoid_model.compiling import plain_arguments, uncounted
-from humanoid_model.tree.articulated_body import FAST, ArticulatedInertia
+from humanoid_model.compiling import FAST, plain_arguments, uncounted
+from humanoid_model.tree.articulated_body import ArticulatedInertia
 from humanoid_model.tree.kinematic_tree import KinematicTree
 from humanoid_sim.delassus.constraint_rows import ConstraintRows
 

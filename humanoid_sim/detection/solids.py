@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.archive import cache_folder, stored_arrays
 from humanoid_model.coal_geometry import coal_geometry
-from humanoid_model.content_store import cache_folder, stored_arrays
 from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
+from humanoid_model.extensions import optional_library
 from humanoid_model.height_field import grid_triangles
-from humanoid_model.optional_library import optional_library
 
 if TYPE_CHECKING:
     from scipy.spatial import ConvexHull

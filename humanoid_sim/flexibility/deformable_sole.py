@@ -18,8 +18,8 @@ from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.linalg import splu
 
 from humanoid_model.closest_point import closest_on_triangle
-from humanoid_model.elastic_material import Material
 from humanoid_model.errors import InputError
+from humanoid_model.sole import Material
 from humanoid_sim.flexibility.sole_kernels import place_vertices
 from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh
 

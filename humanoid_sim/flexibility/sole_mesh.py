@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_model.input_file import require_file
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import optional_library
+from humanoid_model.files import require_file
 from humanoid_model.sole import BlockSole, MeshSole, RoundedSole, Sole, SoleShape, TwoPadSole
 from humanoid_sim.flexibility.deformable_sole import DeformableSole
 from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh, block_mesh, grid_mesh

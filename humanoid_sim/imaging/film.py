@@ -16,9 +16,9 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.arrays import Array
-from humanoid_model.camera import Camera
 from humanoid_model.description import Shape
 from humanoid_model.errors import InputError
+from humanoid_model.sensor import Camera
 from humanoid_sim.imaging.picture import DrawnShapes, take_depth, take_picture
 from humanoid_sim.world.world import World
 

@@ -11,10 +11,10 @@ import numpy as np
 import pinocchio as pin
 from numba import njit
 
-from humanoid_model.camera import Camera
 from humanoid_model.description import HalfSpace, HeightField, Shape
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Light
+from humanoid_model.sensor import Camera
 from humanoid_model.shape_triangles import Triangles, textured_mesh, triangles
 from humanoid_sim.imaging.rasteriser import find_nearest, place, shade
 

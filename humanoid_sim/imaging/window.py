@@ -19,8 +19,8 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 
 from humanoid_model.arrays import Array
-from humanoid_model.camera import Camera
 from humanoid_model.errors import InputError
+from humanoid_model.sensor import Camera
 from humanoid_sim.imaging.film import Pictures, Placements, Viewer
 
 NEWS = 0.5

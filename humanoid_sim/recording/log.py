@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import optional_library
 from humanoid_sim.recording.tables import TABLES, Row
 from humanoid_sim.stepping.contacts import ContactState
 

@@ -16,8 +16,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_model.optional_library import optional_library
-from humanoid_model.resources import find_resource
+from humanoid_model.extensions import optional_library
+from humanoid_model.files import find_resource
 from humanoid_sim.contact.solve import ContactStatus
 from humanoid_sim.recording.tables import Recorder, moving_bodies, robot_zero_moment_point
 from humanoid_sim.world.simulated_robot import SimulatedRobot

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.compiling import counted
 from humanoid_model.tree.articulated_body import biased_acceleration, force_response
-from humanoid_model.tree.integrate import integrate
+from humanoid_model.tree.forward_kinematics import integrate
 from humanoid_model.tree.tree_motion import body_twists
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, DAMPER, ROLL, UNILATERAL
 from humanoid_sim.detection.world_contacts import DetectionRecord, recorded_contacts

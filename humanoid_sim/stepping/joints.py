@@ -33,8 +33,7 @@ import math
 import numpy as np
 
 from humanoid_model.compiling import uncounted
-from humanoid_model.tree.joint_kind import FREE_FLYER, PLANAR, SPHERICAL, UNBOUNDED
-from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.kinematic_tree import FREE_FLYER, PLANAR, SPHERICAL, UNBOUNDED, KinematicTree
 from humanoid_model.tree.tree_motion import TreeMotion, body_twists
 from humanoid_sim.contact.block_nsgs import BOUNDED, UNILATERAL, block_natural_map
 from humanoid_sim.stepping.constraints import LOWER, is_limited

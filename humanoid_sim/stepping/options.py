@@ -21,7 +21,7 @@ import numpy as np
 from humanoid_model.errors import InputError
 from humanoid_model.extensions import load_extensions, others
 from humanoid_model.fields import Described, choice, count, number, text
-from humanoid_model.input_file import read_text
+from humanoid_model.files import read_text
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.contact.solve import SOLVERS, find_solver
 from humanoid_sim.detection.backends import BACKENDS

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from humanoid_model.apart import apart
 from humanoid_model.compiling import uncounted
 from humanoid_model.tree.articulated_body import articulated_body
-from humanoid_model.tree.integrate import integrate
+from humanoid_model.tree.forward_kinematics import integrate
 from humanoid_model.tree.tree_motion import move_tree
 from humanoid_sim.contact.clock import seconds
 from humanoid_sim.detection.world_contacts import DetectionRecord, recorded_contacts

@@ -23,8 +23,7 @@ from humanoid_model.apart import apart
 from humanoid_model.arrays import Records
 from humanoid_model.compiling import counted, uncounted
 from humanoid_model.tree.articulated_body import biased_acceleration
-from humanoid_model.tree.joint_kind import SPHERICAL, TRANSLATION
-from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.kinematic_tree import SPHERICAL, TRANSLATION, KinematicTree
 from humanoid_model.tree.tree_motion import body_twists
 from humanoid_sim.contact.block_nsgs import CONTACT
 from humanoid_sim.stepping.constraints import leader

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.errors import SimulationError
 from humanoid_model.tree.articulated_body import ArticulatedInertia
-from humanoid_model.tree.integrate import integrate
+from humanoid_model.tree.forward_kinematics import integrate
 from humanoid_model.tree.kinematic_tree import KinematicTree
 from humanoid_model.tree.tree_motion import TreeMotion
 from humanoid_sim.contact.block_nsgs import BILATERAL, CONTACT, BlockProblem, block_natural_map, block_nsgs

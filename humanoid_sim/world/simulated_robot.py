@@ -11,10 +11,8 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model import Robot
-from humanoid_model.ball_joint import BallJoint
-from humanoid_model.errors import InputError
-from humanoid_model.joint_view import JointView
-from humanoid_model.similar_name import did_you_mean
+from humanoid_model.errors import InputError, did_you_mean
+from humanoid_model.joint_view import BallJoint, JointView
 from humanoid_sim.world.sensors import ImuReading
 
 if TYPE_CHECKING:

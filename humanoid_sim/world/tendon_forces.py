@@ -18,9 +18,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.actuator import Tendon, TendonDrive, TendonPoint
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
-from humanoid_model.tendon import Tendon, TendonDrive, TendonPoint
 from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 
 LIMIT_TIME = 0.02

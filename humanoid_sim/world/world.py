@@ -19,11 +19,10 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.description import Shape
-from humanoid_model.errors import InputError, SceneError, SimulationError
+from humanoid_model.errors import InputError, SceneError, SimulationError, did_you_mean
 from humanoid_model.pinocchio_model import append_to_model
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
-from humanoid_model.similar_name import did_you_mean
 from humanoid_sim.world.scene_check import check_scene
 
 

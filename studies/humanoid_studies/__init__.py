@@ -7,6 +7,6 @@ points of this package. ``python -m humanoid_studies`` does the experiments.
 
 from pathlib import Path
 
-from humanoid_model.kernel_cache import drop_stale_kernels
+from humanoid_model.compiling import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported

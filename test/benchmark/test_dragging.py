@@ -7,7 +7,7 @@ import pytest
 from benchmark import dragging
 from benchmark.dragging import PinocchioGaps, drag
 from humanoid_kinematics import MechanismSolver, load_mechanism, load_scene
-from humanoid_model.resources import list_resources
+from humanoid_model.files import list_resources
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*graphic file")
 ROBOTS = [

@@ -9,7 +9,7 @@ from fixtures.ros_domain import claim_domain
 
 from examples.optimal_walk import draw, main, own_scene, plan, planned, sloping_floor, walk
 from humanoid_model import load_robot
-from humanoid_model.mesh_path import resolve_mesh_path
+from humanoid_model.files import resolve_mesh_path
 
 
 @pytest.mark.parametrize(

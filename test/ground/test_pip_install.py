@@ -23,7 +23,7 @@ BEHIND_A_CHECK = {
     "humanoid_planner/gait/": "casadi",
     "humanoid_planner/optimisation/ipopt.py": "casadi",
 }
-"""Imported only where `optional_library` has found it: test/humanoid_model/test_optional_library.py."""
+"""Imported only where `optional_library` has found it: test/humanoid_model/test_extensions.py."""
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 

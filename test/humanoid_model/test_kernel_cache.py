@@ -9,7 +9,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from humanoid_model.kernel_cache import drop_stale_kernels
+from humanoid_model.compiling import drop_stale_kernels
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_model.lowest_point import lowest_point
+from humanoid_model.coal_geometry import lowest_point
 
 
 def on_sphere(radius: float) -> np.ndarray:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_model.mesh_path import resolve_mesh_path
+from humanoid_model.files import resolve_mesh_path
 
 pytestmark = pytest.mark.feature("000-F011")
 

@@ -10,8 +10,8 @@ from fixtures.random_tree import random_state
 from fixtures.random_urdf import KINDS, random_urdf
 
 from humanoid_model.errors import RobotError
+from humanoid_model.files import find_resource
 from humanoid_model.pinocchio_model import ROOT_JOINT, AppendedRobot, append_to_model
-from humanoid_model.resources import find_resource
 from humanoid_model.urdf import read_urdf
 
 INERTIAL = (

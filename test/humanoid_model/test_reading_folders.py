@@ -9,9 +9,7 @@ import pytest
 
 from humanoid_model import load_robot, load_scene
 from humanoid_model.errors import InputError
-from humanoid_model.input_file import read_text
-from humanoid_model.mesh_path import resolve_mesh_path
-from humanoid_model.reading_folders import is_readable, may_read, reading_only_in
+from humanoid_model.files import is_readable, may_read, read_text, reading_only_in, resolve_mesh_path
 
 pytestmark = pytest.mark.feature("000-F008")
 

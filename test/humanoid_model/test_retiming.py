@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from humanoid_control.execution.path_timing import PathTiming
-from humanoid_model.joint_trajectory import JointTrajectory
-from humanoid_model.retiming import retimed
+from humanoid_model.joint_trajectory import JointTrajectory, retimed
 
 pytestmark = pytest.mark.feature("000-F029")
 

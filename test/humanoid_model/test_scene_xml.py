@@ -13,10 +13,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from humanoid_model.description import Mesh
 from humanoid_model.errors import SceneError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_model.scene import Scene
+from humanoid_model.scene_file import read_scene_yaml
 from humanoid_model.scene_xml import read_scene_xml
-from humanoid_model.scene_yaml import read_scene_yaml
 
 
 def read(folder: Path, text: str) -> Scene:

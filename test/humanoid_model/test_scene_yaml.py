@@ -16,7 +16,7 @@ from humanoid_model.convex_polygon import polygon_area
 from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, Sphere
 from humanoid_model.errors import InputError, RobotError, SceneError
 from humanoid_model.scene import DEFAULT_TIME_STEP, PairRule, Scene
-from humanoid_model.scene_yaml import read_scene_yaml
+from humanoid_model.scene_file import read_scene_yaml
 
 
 def read(folder: Path, text: str) -> Scene:

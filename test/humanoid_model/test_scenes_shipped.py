@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_model import load_scene
-from humanoid_model.resources import list_resources
+from humanoid_model.files import list_resources
 from humanoid_sim import Simulation
 
 DURATION = 0.5

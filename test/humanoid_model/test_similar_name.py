@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from humanoid_model.errors import InputError
-from humanoid_model.similar_name import did_you_mean
+from humanoid_model.errors import InputError, did_you_mean
 from humanoid_sim import Simulation
 
 pytestmark = pytest.mark.feature("000-F006")

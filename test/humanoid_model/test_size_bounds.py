@@ -21,10 +21,8 @@ from humanoid_model.checks import check_name
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import HeightField, Mesh
 from humanoid_model.errors import InputError
-from humanoid_model.grains import grains
-from humanoid_model.height_field import read_heights
-from humanoid_model.reading_folders import reading_only_in
-from humanoid_model.size_bounds import BOUNDS, Growth, check_size
+from humanoid_model.files import BOUNDS, Growth, check_size, reading_only_in
+from humanoid_model.height_field import grains, read_heights
 from humanoid_model.wrl import read_wrl
 from humanoid_sim import Simulation
 from humanoid_sim.state_file import read_state

@@ -10,10 +10,24 @@ import pinocchio as pin
 import pytest
 
 from humanoid_model.contact import ContactLocation
-from humanoid_model.elastic_material import RUBBER, Material
-from humanoid_model.errors import RobotError
-from humanoid_model.sole import BlockSole, MeshSole, RoundedSole, Sole, TwoPadSole, read_soles
+from humanoid_model.errors import InputError, RobotError
+from humanoid_model.sole import RUBBER, BlockSole, Material, MeshSole, RoundedSole, Sole, TwoPadSole, read_soles
 from humanoid_model.yaml_node import read_yaml
+
+
+def test_lame_constants_of_the_specification() -> None:
+    """Specification 000 §17.7."""
+    assert RUBBER.shear_modulus == pytest.approx(1.071429e6, rel=1e-6)
+    assert RUBBER.lame_lambda == pytest.approx(4.285714e6, rel=1e-6)
+    assert Material(3e6, 0.25).shear_modulus == pytest.approx(1.2e6)
+    assert Material(3e6, 0.25).lame_lambda == pytest.approx(1.2e6)
+
+
+@pytest.mark.parametrize(("E", "nu"), [(0.0, 0.3), (-1.0, 0.3), (np.nan, 0.3), (1e6, 0.5), (1e6, np.nan), (1e6, -1.0)])
+def test_impossible_materials(E: float, nu: float) -> None:
+    with pytest.raises(InputError, match=r"Young's modulus|Poisson's ratio"):
+        Material(E, nu)
+
 
 PATCH = np.array([[-0.11, -0.065], [0.11, -0.065], [0.11, 0.065], [-0.11, 0.065]])
 UNDER = pin.SE3(np.eye(3), np.array([0.03, 0.0, -0.105]))

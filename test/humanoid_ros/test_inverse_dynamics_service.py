@@ -15,7 +15,6 @@ from fixtures.random_urdf import random_urdf
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from geometry_msgs.msg import Point, Twist, Vector3, Wrench
-from humanoid_ros.model_generator_new import answer_inverse_dynamics
 from humanoid_stack.msg import LinkWrench
 from humanoid_stack.srv import InverseDynamics
 
@@ -23,6 +22,7 @@ from humanoid_codegen.inverse_dynamics import ModelCache
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import array, fill_pose, point, vector
+from humanoid_ros.model_generator import answer_inverse_dynamics
 
 GRAVITY = (0.3, -0.2, -9.81)
 FOLLOWING = """

@@ -16,7 +16,7 @@ from humanoid_model import load_robot
 from humanoid_model.description import Box, Capsule
 from humanoid_model.scene import PairRule, Scene
 from humanoid_model.tree.kinematic_tree import KinematicTree
-from humanoid_model.tree.mass_matrix import mass_matrix
+from humanoid_model.tree.tree_motion import mass_matrix
 from humanoid_sim import Simulation
 
 

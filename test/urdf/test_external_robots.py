@@ -7,7 +7,7 @@ import pytest
 
 from humanoid_model import load_robot
 from humanoid_model.errors import RobotError
-from humanoid_model.mesh_path import resolve_mesh_path
+from humanoid_model.files import resolve_mesh_path
 
 URDF = """<robot name="lamp"><link name="foot"><inertial><mass value="2"/>
 <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>

@@ -11,7 +11,7 @@ from fixtures.generators import assert_files_are_generated
 from fixtures.scenes import scene
 
 from humanoid_model import load_robot
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_model.scene import SceneRobot
 from humanoid_planner.gait.mechanism.multiplier_elimination import simulate_closed
 from humanoid_sim import Simulation

@@ -11,7 +11,7 @@ from fixtures.generators import assert_files_are_generated, generator
 from numpy.testing import assert_allclose
 
 from humanoid_model import load_robot
-from humanoid_model.lowest_point import lowest_point
+from humanoid_model.coal_geometry import lowest_point
 from humanoid_model.robot import Robot
 
 pytestmark = pytest.mark.feature("001-F001", "001-F006")

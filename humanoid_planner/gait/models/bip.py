@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.gait.mechanism.open_mechanism import open_mechanism
 from humanoid_planner.gait.mechanism.phase_model import AngleClosure, CutContact, CutForce, PhaseModel

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
-from humanoid_model.picture_file import save_picture
+from humanoid_model.files import save_picture
 from humanoid_planner.gait.report.gait_report import robot_weight
 from humanoid_planner.gait.report.stick_figure import draw_forces, draw_ground, draw_robot, sample_at, view
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution

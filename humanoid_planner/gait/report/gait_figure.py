@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from humanoid_model.errors import InputError
-from humanoid_model.picture_file import save_picture
+from humanoid_model.files import save_picture
 from humanoid_planner.gait.report.gait_report import robot_weight
 from humanoid_planner.gait.report.stick_figure import LEG_COLOURS, draw_forces, draw_ground, draw_robot, sample_at, view
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution

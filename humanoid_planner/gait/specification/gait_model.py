@@ -11,7 +11,7 @@ from pathlib import Path
 
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
-from humanoid_model.resources import list_resources
+from humanoid_model.files import list_resources
 from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.gait.lift.level_walk import LAST, START, level_step, with_reserves
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource, list_resources
+from humanoid_model.files import find_resource, list_resources
 from humanoid_model.yaml_node import YamlNode, read_yaml
 
 DEFAULT_REAR_FOOT_TURN = math.radians(-25.0)

@@ -18,8 +18,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from humanoid_model.archive import keep
 from humanoid_model.contact import Contact, Stance
-from humanoid_model.content_store import keep
 from humanoid_model.description import RobotDescription
 from humanoid_model.errors import RobotWarning
 from humanoid_model.robot import Robot

@@ -9,10 +9,10 @@ import numpy as np
 from humanoid_stack.msg import ContactForce, ContactForces
 from visualization_msgs.msg import Marker, MarkerArray
 
-from humanoid_model.camera import Camera
 from humanoid_model.description import Shape
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Light
+from humanoid_model.sensor import Camera
 from humanoid_model.shape_triangles import Triangles
 from humanoid_ros.messages.markers import marker_name, marker_placement, marker_shape, read_view
 from humanoid_ros.viewer.drawing.contact_drawing import ContactView

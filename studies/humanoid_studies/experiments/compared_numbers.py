@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 from humanoid_model.errors import InputError
-from humanoid_model.picture_file import save_picture
+from humanoid_model.files import save_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

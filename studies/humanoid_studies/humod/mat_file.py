@@ -11,7 +11,7 @@ import numpy as np
 import scipy.io
 
 from humanoid_model.errors import InputError
-from humanoid_model.input_file import require_file
+from humanoid_model.files import require_file
 
 _HDF5 = (b"\x89HDF", b"MATLAB 7.3")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.arrays import Array
 from humanoid_model.tree.kinematic_tree import KinematicTree
-from humanoid_model.tree.mass_matrix import mass_matrix
+from humanoid_model.tree.tree_motion import mass_matrix
 from humanoid_sim.delassus.constraint_rows import tangents
 from humanoid_sim.detection.detector import ContactDetector
 from humanoid_sim.stepping.constraints import LIMIT_MARGIN

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from humanoid_model.errors import InputError
-from humanoid_model.input_file import require_file
+from humanoid_model.files import require_file
 from humanoid_planner.contacts.posture_caller import PostureCall
 from humanoid_planner.optimisation.program import ReturnCode
 from humanoid_planner.posture.posture_result import PostureResult

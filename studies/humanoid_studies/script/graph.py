@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from humanoid_model.errors import InputError
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import optional_library
 from humanoid_studies.script.robot import Robot
 
 _COLOURS = {"revolute": "#1f6fb2", "continuous": "#1f6fb2", "prismatic": "#c2571a", "fixed": "#808080"}

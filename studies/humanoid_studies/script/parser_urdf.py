@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from humanoid_model.errors import RobotError
-from humanoid_model.input_file import read_text
+from humanoid_model.files import read_text
 from humanoid_model.urdf import read_urdf
 from humanoid_model.xml_element import XmlElement, parse_xml
 

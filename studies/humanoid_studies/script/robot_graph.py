@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import optional_library
 from humanoid_studies.script.joint import Joint
 from humanoid_studies.script.link import Link
 

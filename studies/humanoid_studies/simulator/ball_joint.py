@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 from tqdm import tqdm
 
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_model.robot import load_robot
 from humanoid_model.scene import Scene, SceneRobot
 from humanoid_model.scene_file import load_scene

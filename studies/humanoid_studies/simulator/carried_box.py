@@ -11,8 +11,8 @@ import pinocchio as pin
 from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import PairRule, Scene, SceneBody, load_scene
 from humanoid_model.description import Box, Geometry
+from humanoid_model.inertia import uniform_inertia
 from humanoid_model.scene import place_robot
-from humanoid_model.uniform_body import uniform_inertia
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
 from humanoid_studies.simulator.walk_run import run_walk

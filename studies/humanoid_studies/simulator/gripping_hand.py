@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_model.robot import Robot, load_robot
 
 JAWS = ("RARM_JAW_JOINT0", "RARM_JAW_JOINT1")

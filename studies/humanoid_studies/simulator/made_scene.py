@@ -10,8 +10,8 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from humanoid_model.description import Geometry, HalfSpace, Shape
+from humanoid_model.inertia import uniform_inertia
 from humanoid_model.scene import PairRule, Scene, SceneBody, SceneRobot
-from humanoid_model.uniform_body import uniform_inertia
 
 GRAVITY = 9.8
 """What the thesis' numbers imply [m/s^2]."""

@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model import Robot
-from humanoid_model.elastic_material import Material
-from humanoid_model.sole import BlockSole, RoundedSole, TwoPadSole
+from humanoid_model.sole import BlockSole, Material, RoundedSole, TwoPadSole
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
 from humanoid_studies.simulator.walk_run import run_walk, soled, thesis_walk, walking_scene

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 
-from humanoid_model.elastic_material import Material
 from humanoid_model.robot import Robot, load_robot
 from humanoid_model.scene import SceneRobot, place_robot
+from humanoid_model.sole import Material
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
 from humanoid_studies.simulator.made_scene import made_scene

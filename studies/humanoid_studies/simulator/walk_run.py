@@ -14,9 +14,8 @@ from tqdm import tqdm
 
 from humanoid_control.walking import WalkingPattern, generate_walk, plan_footsteps
 from humanoid_model import Robot, Scene, load_robot, load_scene
-from humanoid_model.elastic_material import Material
 from humanoid_model.scene import place_robot
-from humanoid_model.sole import SoleShape
+from humanoid_model.sole import Material, SoleShape
 from humanoid_sim.actuation import FeedForward, TrajectoryPlayer
 from humanoid_sim.simulation import Simulation
 

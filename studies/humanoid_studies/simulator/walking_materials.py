@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humanoid_model.elastic_material import Material
-from humanoid_model.sole import BlockSole
+from humanoid_model.sole import BlockSole, Material
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
 from humanoid_studies.simulator.walk_run import run_walk, soled, thesis_walk, walking_scene

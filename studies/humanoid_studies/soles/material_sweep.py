@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from humanoid_model.elastic_material import Material
 from humanoid_model.errors import InputError
+from humanoid_model.sole import Material
 
 
 @dataclass(frozen=True, eq=False)

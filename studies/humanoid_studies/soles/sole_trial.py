@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pinocchio as pin
 
-from humanoid_model.elastic_material import Material
-from humanoid_model.sole import BlockSole
+from humanoid_model.sole import BlockSole, Material
 from humanoid_sim.flexibility.deformable_sole import DeformableSole
 from humanoid_sim.flexibility.sole_mesh import sole_mesh
 from humanoid_studies.soles.soled_body import SoledBody

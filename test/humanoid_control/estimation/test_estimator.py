@@ -20,8 +20,8 @@ from humanoid_control.estimation.filter_kernels import CONTACTS
 from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import Robot, load_robot
 from humanoid_model.contact import ContactLocation
+from humanoid_model.controller import Measurement
 from humanoid_model.errors import InputError
-from humanoid_model.measurement import Measurement
 from humanoid_model.sensor import Sensor
 
 Recorded = list[tuple[Measurement, pin.SE3, np.ndarray]]

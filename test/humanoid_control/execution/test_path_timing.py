@@ -8,7 +8,7 @@ import pytest
 
 from humanoid_control.execution.path_timing import PathTiming
 from humanoid_model.errors import InputError
-from humanoid_model.time_law import PathPlace
+from humanoid_model.joint_trajectory import PathPlace
 
 pytestmark = pytest.mark.feature("000-F029")
 

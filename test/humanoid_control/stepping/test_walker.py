@@ -13,8 +13,8 @@ import pytest
 from humanoid_control.stepping.walker import Walker, WalkMode
 from humanoid_control.stepping.walker_settings import WalkerSettings
 from humanoid_model import load_robot, load_scene
+from humanoid_model.controller import Measurement
 from humanoid_model.errors import InputError
-from humanoid_model.measurement import Measurement
 from humanoid_model.scene import SceneRobot
 from humanoid_sim import Simulation
 from humanoid_sim.control import ControllerInLoop, measure

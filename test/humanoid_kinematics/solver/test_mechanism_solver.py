@@ -6,17 +6,11 @@ import pinocchio as pin
 import pytest
 
 from humanoid_kinematics import Coupling, Mechanism, Tool, load_mechanism
-from humanoid_kinematics.solver.commands import (
-    POSITION,
-    CentreOfMassGoal,
-    JointGoal,
-    ToolGoal,
-    ToolMotion,
-)
+from humanoid_kinematics.solver.commands import POSITION, CentreOfMassGoal, JointGoal, ToolGoal, ToolMotion
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
 from humanoid_kinematics.solver.tick import linearise
 from humanoid_model import InputError, load_robot
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 
 MM = 1e-3
 FIXTURES = (

@@ -7,8 +7,7 @@ import pytest
 from fixtures.random_tree import random_tree
 
 from humanoid_model.errors import RobotError
-from humanoid_model.tree.joint_kind import HELICAL, UNBOUNDED, joint_motion
-from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.kinematic_tree import HELICAL, UNBOUNDED, KinematicTree, joint_motion
 
 
 def test_trees_are_told_apart() -> None:

@@ -19,7 +19,7 @@ from examples.contact_scenarios import (
     talos_up_stairs,
     under_the_table,
 )
-from humanoid_model.mesh_path import resolve_mesh_path
+from humanoid_model.files import resolve_mesh_path
 from humanoid_planner.contacts import PlanLimits, plan_contacts, verify_plan
 
 #: What plans with a margin of 1 cm are held to.

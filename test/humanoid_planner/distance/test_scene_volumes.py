@@ -7,7 +7,7 @@ from fixtures.scenes import ball, body, box, floor, place, scene
 
 from humanoid_model.description import Box, HalfSpace
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_model.scene_file import load_scene
 from humanoid_planner.distance.placed_volumes import HalfSpace as HalfSpaceVolume
 from humanoid_planner.distance.placed_volumes import scene_volumes

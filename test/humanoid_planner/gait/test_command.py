@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_planner.gait.__main__ import main
 
 RABBIT = ["--model", "rabbit"]

@@ -6,15 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from humanoid_model.time_law import TimeLaw
-from humanoid_planner.motion.time_laws import (
-    PathDynamics,
-    PathLimits,
-    SinusoidalLaw,
-    fastest_law,
-    rests,
-    smoothed,
-)
+from humanoid_model.joint_trajectory import TimeLaw
+from humanoid_planner.motion.time_laws import PathDynamics, PathLimits, SinusoidalLaw, fastest_law, rests, smoothed
 
 NONE = np.zeros((1, 0))
 

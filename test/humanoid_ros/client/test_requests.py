@@ -15,8 +15,8 @@ from humanoid_stack.srv import CheckEquilibrium, InverseDynamics
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
 from humanoid_model.errors import InputError
+from humanoid_model.files import find_resource
 from humanoid_model.joint_trajectory import JointTrajectory
-from humanoid_model.resources import find_resource
 from humanoid_planner.posture import Load
 from humanoid_ros.client import HumanoidStack
 from humanoid_ros.client.connection import Connection

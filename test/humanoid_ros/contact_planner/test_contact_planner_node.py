@@ -40,7 +40,7 @@ from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 import humanoid_model as library  # noqa: E402
 from humanoid_model import Robot, Scene, load_robot, load_scene  # noqa: E402
-from humanoid_model.resources import find_resource  # noqa: E402
+from humanoid_model.files import find_resource  # noqa: E402
 from humanoid_planner.kinematics import RobotKinematics  # noqa: E402
 from humanoid_planner.posture import LeastTorque, Load, NearReference, check_stance, generate_posture  # noqa: E402
 from humanoid_ros.messages.conversions import array, placement  # noqa: E402

@@ -48,7 +48,7 @@ from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 import humanoid_planner.contacts as library  # noqa: E402
 from examples.contact_scenarios import TOP, five_stairs  # noqa: E402
-from humanoid_model.resources import find_resource  # noqa: E402
+from humanoid_model.files import find_resource  # noqa: E402
 from humanoid_planner.posture.tasks import centre_of_mass_at as centre_of_mass_task  # noqa: E402
 from humanoid_ros.messages.conversions import array, seconds  # noqa: E402
 from humanoid_ros.messages.posture_messages import configuration  # noqa: E402

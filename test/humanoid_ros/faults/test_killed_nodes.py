@@ -27,7 +27,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 
 from humanoid_model import Contact, Stance, load_scene  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
-from humanoid_model.resources import find_resource  # noqa: E402
+from humanoid_model.files import find_resource  # noqa: E402
 from humanoid_ros.client import HumanoidStack, StackError  # noqa: E402
 from humanoid_ros.messages.message_log import RecordedRun  # noqa: E402
 from test.humanoid_ros.conftest import Client, wait_until  # noqa: E402

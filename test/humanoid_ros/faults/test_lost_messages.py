@@ -26,7 +26,7 @@ from std_srvs.srv import SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from humanoid_model import load_robot
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from test.humanoid_ros.conftest import Client, wait_until
 
 AGAIN = """  <publisher profile_name="again" is_default_profile="true">

@@ -53,7 +53,7 @@ from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from humanoid_model import Robot, load_robot  # noqa: E402
-from humanoid_model.resources import find_resource  # noqa: E402
+from humanoid_model.files import find_resource  # noqa: E402
 from humanoid_planner.gait.models.bip import load_bip  # noqa: E402
 from humanoid_planner.gait.models.five_bar import load_five_bar  # noqa: E402
 from humanoid_planner.gait.models.rabbit import load_rabbit  # noqa: E402

@@ -32,8 +32,8 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 
 from humanoid_model import Robot, load_robot  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
+from humanoid_model.files import find_resource  # noqa: E402
 from humanoid_model.joint_trajectory import JointTrajectory  # noqa: E402
-from humanoid_model.resources import find_resource  # noqa: E402
 from humanoid_planner.gait import GaitDefaults, generation  # noqa: E402
 from humanoid_planner.gait.lift.lifted_gait import LiftedGait  # noqa: E402
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution  # noqa: E402

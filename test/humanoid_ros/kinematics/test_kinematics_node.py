@@ -20,13 +20,7 @@ from builtin_interfaces.msg import Duration  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Twist, Vector3  # noqa: E402
 from humanoid_stack.action import ReplayMotion  # noqa: E402
-from humanoid_stack.msg import (  # noqa: E402
-    DeviceState,
-    MechanismCommand,
-    MechanismLink,
-    MechanismState,
-    MechanismTarget,
-)
+from humanoid_stack.msg import DeviceState, MechanismCommand, MechanismLink, MechanismState, MechanismTarget  # noqa: E402
 from humanoid_stack.srv import LoadMechanism, SelectDevice, SetMechanismParameters  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParametersAtomically  # noqa: E402
@@ -38,7 +32,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from humanoid_kinematics import MechanismSolver, load_mechanism  # noqa: E402
-from humanoid_model.resources import find_resource  # noqa: E402
+from humanoid_model.files import find_resource  # noqa: E402
 from test.humanoid_ros.conftest import wait_until  # noqa: E402
 
 pytestmark = [pytest.mark.ros, pytest.mark.filterwarnings("ignore:.*E10")]

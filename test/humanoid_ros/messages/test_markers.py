@@ -17,10 +17,10 @@ from geometry_msgs.msg import Vector3
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_model import load_scene
-from humanoid_model.camera import Camera
 from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Geometry, HalfSpace, Mesh, Shape, Sphere
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Light, Scene, SceneBody
+from humanoid_model.sensor import Camera
 from humanoid_ros.messages.conversions import placement
 from humanoid_ros.messages.markers import (
     GROUND_THICKNESS,

@@ -9,14 +9,8 @@ from pathlib import Path
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
-from humanoid_ros.node.requested_files import (
-    VARIABLE,
-    check_file_parameters,
-    check_requested,
-    check_written,
-    next_free,
-)
+from humanoid_model.files import find_resource
+from humanoid_ros.node.requested_files import VARIABLE, check_file_parameters, check_requested, check_written, next_free
 
 pytestmark = pytest.mark.feature("000-F008")
 

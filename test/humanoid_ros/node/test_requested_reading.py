@@ -15,7 +15,7 @@ from humanoid_kinematics import read_scene
 from humanoid_model import RobotWarning, load_robot, load_scene
 from humanoid_model.description import Mesh
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_model.sole import read_soles
 from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.gait import GaitDefaults

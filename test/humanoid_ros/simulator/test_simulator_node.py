@@ -23,12 +23,7 @@ from humanoid_stack.srv import ApplyWrench, LoadScene, SetState, StepSimulation 
 from nav_msgs.msg import Odometry  # noqa: E402
 from rcl_interfaces.msg import Log, Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import DescribeParameters, ListParameters, SetParameters  # noqa: E402
-from rclpy.qos import (  # noqa: E402
-    DurabilityPolicy,
-    QoSProfile,
-    ReliabilityPolicy,
-    qos_profile_sensor_data,
-)
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
@@ -37,7 +32,7 @@ from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from humanoid_model import load_robot  # noqa: E402
-from humanoid_model.resources import find_resource  # noqa: E402
+from humanoid_model.files import find_resource  # noqa: E402
 from humanoid_model.urdf import read_urdf  # noqa: E402
 from humanoid_ros.messages.markers import read_view  # noqa: E402
 

@@ -36,8 +36,8 @@ from std_srvs.srv import SetBool, Trigger  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
-from humanoid_model.camera import Camera  # noqa: E402
 from humanoid_model.scene import Light, Scene  # noqa: E402
+from humanoid_model.sensor import Camera  # noqa: E402
 from humanoid_ros.demo.headless_browser import HeadlessBrowser, find_browser  # noqa: E402
 from humanoid_ros.messages.markers import scene_view  # noqa: E402
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_model.command import Command
+from humanoid_model.controller import Command, Measurement
 from humanoid_model.errors import InputError
-from humanoid_model.measurement import Measurement
 from humanoid_sim import Simulation
 from humanoid_sim.control import ControllerInLoop, measure
 from humanoid_sim.sensing import NoisySensors

@@ -9,9 +9,9 @@ import pytest
 from fixtures.scenes import ball, body, box, floor, place, scene
 
 from humanoid_model.description import Box, HalfSpace, HeightField
-from humanoid_model.elastic_material import RUBBER
 from humanoid_model.errors import InputError
 from humanoid_model.scene import PairRule, SceneBody
+from humanoid_model.sole import RUBBER
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.flexibility import DeformableSole, block_mesh
 from humanoid_sim.flexibility.sole_contacts import SoleContacts

@@ -10,9 +10,8 @@ import pinocchio as pin
 import pytest
 
 from humanoid_model.contact import ContactLocation
-from humanoid_model.elastic_material import RUBBER, Material
 from humanoid_model.errors import InputError
-from humanoid_model.sole import BlockSole, MeshSole, RoundedSole, Sole, TwoPadSole
+from humanoid_model.sole import RUBBER, BlockSole, Material, MeshSole, RoundedSole, Sole, TwoPadSole
 from humanoid_sim.flexibility.sole_mesh import build_sole, sole_mesh
 
 SIZE = (0.22, 0.13, 0.02)

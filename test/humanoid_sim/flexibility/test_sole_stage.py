@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from fixtures.scenes import box, floor, place, scene
 
-from humanoid_model.elastic_material import RUBBER
+from humanoid_model.sole import RUBBER
 from humanoid_sim.detection.contact_points import ContactPoints
 from humanoid_sim.flexibility import DeformableSole, block_mesh
 from humanoid_sim.flexibility.sole_contacts import SoleContacts

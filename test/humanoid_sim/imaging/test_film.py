@@ -16,8 +16,8 @@ import pytest
 from PIL import Image, ImageSequence
 
 from humanoid_model import Scene, load_scene
-from humanoid_model.camera import Camera
 from humanoid_model.errors import InputError
+from humanoid_model.sensor import Camera
 from humanoid_sim import Simulation
 from humanoid_sim.imaging import window as windows
 from humanoid_sim.imaging.film import Film

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_sim import Simulation
 from humanoid_sim.sensing import ForceSensor, NoisySensors, identify_force_sensor
 

@@ -10,8 +10,7 @@ from fixtures.random_tree import random_state, random_tree
 from numpy.testing import assert_allclose
 
 from humanoid_model.tree.articulated_body import ArticulatedInertia, articulated_body
-from humanoid_model.tree.joint_kind import FREE_FLYER, PLANAR
-from humanoid_model.tree.kinematic_tree import KinematicTree
+from humanoid_model.tree.kinematic_tree import FREE_FLYER, PLANAR, KinematicTree
 from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 from humanoid_sim import Simulation
 from humanoid_sim.stepping.joints import drive_efforts, joint_loads, position_errors, rotation_vector, stop_locked

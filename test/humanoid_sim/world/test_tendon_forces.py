@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from humanoid_model import InputError, load_scene
+from humanoid_model.actuator import Tendon, TendonPoint
 from humanoid_model.scene import without
-from humanoid_model.tendon import Tendon, TendonPoint
 from humanoid_sim import Simulation
 from humanoid_sim.linearisation import linearise
 from humanoid_sim.rollout import rollout

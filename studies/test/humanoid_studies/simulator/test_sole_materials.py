@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_model.elastic_material import Material
 from humanoid_model.robot import load_robot
+from humanoid_model.sole import Material
 from humanoid_studies.simulator import sole_materials
 from humanoid_studies.simulator.sole_materials import ERROR, PEAK, StandingTrial, soled
 from humanoid_studies.soles.material_sweep import SweepTable

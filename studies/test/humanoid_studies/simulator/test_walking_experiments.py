@@ -12,7 +12,7 @@ import pytest
 from fixtures.scenes import box, place
 
 from humanoid_model import load_scene
-from humanoid_model.elastic_material import Material
+from humanoid_model.sole import Material
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator import carried_box, grains, shaped_soles, walking, walking_materials
 from humanoid_studies.simulator.walk_run import WalkRun, thesis_walk

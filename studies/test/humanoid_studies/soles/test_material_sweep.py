@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from humanoid_model.elastic_material import RUBBER, Material
 from humanoid_model.errors import InputError
-from humanoid_model.sole import BlockSole
+from humanoid_model.sole import RUBBER, BlockSole, Material
 from humanoid_studies.soles.material_sweep import SweepTable, sweep_materials
 from humanoid_studies.soles.sole_trial import SoleTrial
 

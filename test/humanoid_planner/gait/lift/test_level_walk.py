@@ -9,7 +9,7 @@ import pytest
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_planner.gait.lift.level_walk import (
     LAST,
     TORQUE_SHARE,

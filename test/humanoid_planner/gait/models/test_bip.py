@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_planner.gait.models.bip import SEGMENTS, load_bip
 from humanoid_planner.gait.models.foot_triangle import FootTriangle
 

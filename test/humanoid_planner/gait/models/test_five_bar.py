@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_planner.gait.models.five_bar import load_five_bar
 
 pytestmark = pytest.mark.feature("003-F022")

@@ -11,7 +11,7 @@ from fixtures.gait_models import FIVE_BAR, RABBIT
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_planner.gait.mechanism.lagrange import constrained_acceleration
 from humanoid_planner.gait.mechanism.loop_cut import choose_cuts
 from humanoid_planner.gait.mechanism.open_mechanism import open_mechanism

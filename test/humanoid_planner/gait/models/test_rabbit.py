@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_planner.gait.models.rabbit import load_rabbit
 
 pytestmark = pytest.mark.feature("003-F023")

@@ -12,7 +12,7 @@ from fixtures.gait_models import BIP, CYCLIC, FIVE_BAR
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_planner.gait.optimal_control.foot_series import foot_series
 from humanoid_planner.gait.optimal_control.stance_foot import stance_forces

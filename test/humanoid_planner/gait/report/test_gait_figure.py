@@ -4,7 +4,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from humanoid_model.errors import InputError
-from humanoid_model.picture_file import save_picture
+from humanoid_model.files import save_picture
 from humanoid_planner.gait.report.gait_figure import PANELS, gait_figure
 
 

@@ -7,7 +7,7 @@ from fixtures.gait_models import CYCLIC
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_planner.gait.global_step.solve_whole import whole_settings
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.specification.gait_model import load_gait_model

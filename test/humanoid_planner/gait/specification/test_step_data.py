@@ -8,7 +8,7 @@ import re
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_planner.gait.specification.step_data import RestData, StepData, WalkData, load_walk
 
 

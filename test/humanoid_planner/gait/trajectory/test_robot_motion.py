@@ -8,7 +8,7 @@ from fixtures.gait_models import BIP, RABBIT
 
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_model.resources import find_resource
+from humanoid_model.files import find_resource
 from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_planner.gait.trajectory.robot_motion import PlanarRootMotion, ProjectedMotion, sole_of
 

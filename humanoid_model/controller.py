@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a controller is told in each tick, by whatever plant: simulator, MuJoCo, a ROS node, a robot.
+"""What passes between a controller and whatever plant in each tick: simulator, MuJoCo, a ROS node, a robot.
 
 A controller is an object with ``update(t, measurement) -> command``. ``t`` is its clock [s]; ticks come in order, at
 whatever rate. The same measurements give the same commands bit for bit; ``copy.deepcopy`` takes a controller as it is,
@@ -13,6 +13,28 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from humanoid_model.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Command:
+    """Efforts of the driven joints, and the motion that they are meant to make.
+
+    A plant driven by efforts applies these. One driven by positions with feed-forward and gains adds
+    stiffness (positions - q) + damping (velocities - v).
+
+    Attributes:
+        time: of the measurement that it answers [s].
+        joints: names of the n driven joints.
+        efforts: shape (n,) [N m or N].
+        positions: where the joints should be a tick later, shape (n,) [rad or m].
+        velocities: likewise [rad/s or m/s].
+    """
+
+    time: float
+    joints: tuple[str, ...]
+    efforts: Array
+    positions: Array
+    velocities: Array
 
 
 @dataclass(frozen=True, eq=False)

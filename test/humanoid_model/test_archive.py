@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from humanoid_model.content_store import stored_arrays
+from humanoid_model.archive import stored_arrays
 
 ARRAYS = {"points": np.arange(6.0).reshape(2, 3), "names": np.array(["a", "bc"])}
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_allclose
 
-from humanoid_model.camera import Camera
+from humanoid_model.sensor import Camera
 
 
 def test_target_is_in_the_middle_of_an_upright_view() -> None:

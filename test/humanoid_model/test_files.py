@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What isn't a plain file is refused by all readers, before a read that would never end."""
+"""Where shipped robots and scenes are looked for, and which files of users are read."""
 
 import os
 import re
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +17,8 @@ from humanoid_model import load_robot, load_scene
 from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.description import Mesh
 from humanoid_model.errors import InputError
+from humanoid_model.files import find_resource, list_resources, read_text, resource_folders
 from humanoid_model.height_field import read_heights
-from humanoid_model.input_file import read_text
 from humanoid_model.wrl import read_wrl
 from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
@@ -25,6 +26,67 @@ from humanoid_sim.actuation.trajectory_player import read_joint_trajectory
 from humanoid_sim.stepping.options import read_solver_file
 from humanoid_studies.humod.mat_file import MatFile
 from humanoid_studies.posture.statistics import GenerationLog
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HUMANOID_STACK_PATH", raising=False)
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+
+
+def robot_in(folder: Path, name: str = "mine") -> Path:
+    (folder / "urdf").mkdir(parents=True, exist_ok=True)
+    path = folder / "urdf" / f"{name}.urdf"
+    path.write_text("<robot/>", encoding="utf-8")
+    return path
+
+
+def test_the_checkout_ships_its_robots() -> None:
+    path = find_resource("urdf/hrp2.urdf")
+    assert path.is_file()
+    assert {"hrp2", "bip", "avatar"} <= set(list_resources("urdf", (".urdf",)))
+
+
+def test_named_folders_come_first_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = tmp_path / "one", tmp_path / "two"
+    robot_in(second, "hrp2")
+    expected = robot_in(first, "hrp2")
+    monkeypatch.setenv("HUMANOID_STACK_PATH", f"{first}{os.pathsep}{second}")
+    assert find_resource("urdf/hrp2.urdf") == expected
+
+
+def test_share_folder_of_an_ament_prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = robot_in(tmp_path / "prefix" / "share" / "humanoid_stack")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"{tmp_path / 'none'}{os.pathsep}{tmp_path / 'prefix'}")
+    assert find_resource("urdf/mine.urdf") == expected
+
+
+def test_share_folder_of_the_python_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = robot_in(tmp_path / "share" / "humanoid_stack")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert find_resource("urdf/mine.urdf") == expected
+
+
+def test_list_merges_all_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot_in(tmp_path, "mine")
+    robot_in(tmp_path, "hrp2")
+    (tmp_path / "urdf" / "note.txt").write_text("no robot", encoding="utf-8")
+    monkeypatch.setenv("HUMANOID_STACK_PATH", str(tmp_path))
+    names = list_resources("urdf", (".urdf",))
+    assert "mine" in names
+    assert names.count("hrp2") == 1
+    assert "note" not in names
+    assert names == sorted(names)
+
+
+def test_missing_file_says_where_it_was_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HUMANOID_STACK_PATH", str(tmp_path))
+    with pytest.raises(InputError) as caught:
+        find_resource("urdf/nobody.urdf")
+    message = str(caught.value)
+    assert "urdf/nobody.urdf" in message
+    assert all(str(folder) in message for folder in resource_folders())
+    assert "HUMANOID_STACK_PATH" in message
 
 
 def _mesh(path: Path) -> object:

@@ -11,7 +11,7 @@ from fixtures.hock_schittkowski import hs006
 from humanoid_model import InputError
 from humanoid_model.description import Mesh
 from humanoid_model.errors import MissingLibraryError
-from humanoid_model.optional_library import optional_library
+from humanoid_model.extensions import optional_library
 from humanoid_planner.optimisation import solve
 from humanoid_sim.detection.solids import solids_of
 

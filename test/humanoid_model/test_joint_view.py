@@ -5,7 +5,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.testing import assert_allclose
 
-from humanoid_model.ball_joint import BallJoint
+from humanoid_model.joint_view import BallJoint
 from humanoid_model.urdf import read_urdf
 
 URDF = """<robot name="ball">
