@@ -27,11 +27,10 @@ from humanoid_model.controller import Measurement
 from humanoid_model.errors import HumanoidError
 from humanoid_model.scene import SceneBody, SceneRobot
 from humanoid_model.scene_file import load_scene
-from humanoid_model.sensor import Noise
 from humanoid_sim import Simulation
 from humanoid_sim.control import measure
 from humanoid_sim.playback import WholeBodyTracking
-from humanoid_sim.sensing import NoisySensors
+from humanoid_sim.sensing import NoisySensors, with_usual_noise
 
 LEANING = {"talos": ("leg_right_6_joint", "leg_left_6_joint")}
 """Joints that are put straight: with them the soles of a posture tilt by 0.1 degrees, too much for patterns."""
@@ -41,29 +40,11 @@ DT = 1e-3
 
 def noisy(name: str, rng: np.random.Generator) -> Robot:
     """Return a robot of the stack with the noise that docs/estimation.md names, its biases drawn."""
-
-    def drawn(deviation: float) -> tuple[float, ...]:
-        return tuple(float(x) for x in deviation * rng.normal(size=3))
-
-    noises = {
-        "imu": {
-            "angular_velocity": Noise(deviation=5e-3, bias=drawn(5e-3), bias_walk=1e-4),
-            "linear_acceleration": Noise(deviation=0.05, bias=drawn(0.02), bias_walk=1e-3),
-        },
-        "force_torque": {
-            "force": Noise(deviation=1.0, bias=drawn(3.0), bias_walk=0.05),
-            "torque": Noise(deviation=0.05, bias=drawn(0.3), bias_walk=0.005),
-        },
-    }
     robot = load_robot(name)
     postures = {key: q.copy() for key, q in robot.postures.items()}
     for joint in LEANING.get(name, ()):
         postures[POSTURES[name]][robot.index_q(joint)] = 0.0
-    sensors = {key: dataclasses.replace(s, noise=noises.get(s.type, {})) for key, s in robot.sensors.items()}
-    encoder = {"position": Noise(deviation=2e-4, resolution=1e-4), "velocity": Noise(deviation=0.02)}
-    return dataclasses.replace(
-        robot, name=name, postures=postures, sensors=sensors, encoders=dict.fromkeys(robot.joint_names, encoder)
-    )  # fmt: skip
+    return dataclasses.replace(with_usual_noise(robot, rng), name=name, postures=postures)
 
 
 def draw_walk(robot: Robot, rng: np.random.Generator) -> WalkingPattern:

@@ -19,7 +19,7 @@ from humanoid_model import load_robot, load_scene
 from humanoid_model.scene import SceneRobot
 from humanoid_sim import Simulation
 from humanoid_sim.control import ControllerInLoop
-from humanoid_sim.sensing import NoisySensors
+from humanoid_sim.sensing import NoisySensors, with_usual_noise
 
 POSTURES = {"hrp2": "half_sitting", "bip": "standing", "g1": "standing", "talos": "half_sitting"}
 
@@ -32,7 +32,8 @@ def main() -> None:
     parser.add_argument("--push", type=float, default=0.5, help="change of velocity at 4 s [m/s]")
     parser.add_argument("--from", dest="side", type=float, default=0.0, help="its way: 90 is to the left [°]")
     arguments = parser.parse_args()
-    robot, posture = load_robot(arguments.robot), POSTURES[arguments.robot]
+    posture = POSTURES[arguments.robot]
+    robot = with_usual_noise(load_robot(arguments.robot), np.random.default_rng(1))
     placed = SceneRobot(robot.name, robot, posture, pin.SE3.Identity(), robot.postures[posture])
     simulation = Simulation(dataclasses.replace(load_scene("walk"), robots=(placed,)))
     sensors, walker = NoisySensors(seed=1), Walker(robot, posture)

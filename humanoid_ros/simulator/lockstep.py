@@ -13,6 +13,7 @@ from sensor_msgs.msg import TimeReference
 from humanoid_model.checks import check_known
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.simulator.joint_trajectory_server import JointTrajectoryServer
+from humanoid_ros.simulator.promised_commands import PromisedCommands
 
 TOPIC = "lockstep"
 """On which commanders say how far their trajectories lead."""
@@ -31,20 +32,26 @@ class Lockstep:
     ``header.stamp`` is that of the trajectory, ``source`` the controller, ``time_ref`` the time; 0 where none follows.
     Time goes so far, and waits there. A promise counts from the moment on at which its trajectory is there as well:
     messages of two topics may overtake each other. A controller that has come to rest, or was
-    given a goal, is waited for no longer.
+    given a goal, is waited for no longer. Commands on topics carry such a time themselves.
 
     All but the constructor is called in the simulation's thread.
     """
 
-    def __init__(self, servers: Sequence[JointTrajectoryServer], warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        servers: Sequence[JointTrajectoryServer],
+        commands: Sequence[PromisedCommands],
+        warn: Callable[[str], None],
+    ) -> None:
         """Begin without promises.
 
         Args:
             servers: the controllers.
+            commands: on topics.
             warn: told why time goes on though a command is missing.
         """
         self._servers = {server.name: server for server in servers}
-        self._warn = warn
+        self._commands, self._warn = commands, warn
         self._coming: dict[str, deque[tuple[float, float]]] = {}
         self._until: dict[str, float] = {}
         self._waits_since: float | None = None
@@ -80,11 +87,12 @@ class Lockstep:
             server = self._servers[name]
             if not server.controller.moving or server.newest == -math.inf:
                 del self._until[name]
-        late = min(self._until, key=lambda name: self._until[name], default=None)
-        if late is None or self._until[late] == math.inf or patience == 0.0:
+        until = self._until | {own.name: own.due for own in self._commands if own.awaited}
+        late = min(until, key=lambda name: until[name], default=None)
+        if late is None or until[late] == math.inf or patience == 0.0:
             self._waits_since = None
             return _MANY
-        steps = math.floor((self._until[late] - now) / dt + _ROUNDING)
+        steps = math.floor((until[late] - now) / dt + _ROUNDING)
         if steps > 0:
             self._waits_since = None
             return steps
@@ -94,10 +102,12 @@ class Lockstep:
         if wall - self._waits_since < patience:
             return 0
         self._warn(
-            f"'{late}' was promised another trajectory for {self._until[late]:.3f} s, which hasn't come within "
+            f"'{late}' was promised another command for {until[late]:.3f} s, which hasn't come within "
             f"{patience:g} s; time goes on without it"
         )
         self._until.clear()
         self._coming.clear()
+        for own in self._commands:
+            own.awaited = False
         self._waits_since = None
         return _MANY

@@ -15,11 +15,13 @@ from humanoid_ros.messages.conversions import check_finite
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.qos import COMMAND
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings, JointTrajectoryServer
+from humanoid_ros.simulator.promised_commands import PromisedCommands
 from humanoid_ros.simulator.robot_topics import RobotTopics
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_sim.control.joint_commands import JointCommands
 from humanoid_sim.control.joint_trajectory_controller import JointTrajectoryController
 from humanoid_sim.control.trajectory_request import JointLimits
+from humanoid_sim.sensing import NoisySensors
 from humanoid_sim.world.simulated_robot import SimulatedRobot
 
 WHOLE_BODY = "whole_body"
@@ -33,6 +35,7 @@ class RobotInterface:
         topics: what it publishes.
         commands: owners of its joints.
         servers: its controllers.
+        promised: when the next command on a topic is due.
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class RobotInterface:
         robot: SimulatedRobot,
         prefix: str,
         world: str,
+        sensors: NoisySensors | None,
         *,
         period: float,
         settings: ControllerSettings,
@@ -55,6 +59,7 @@ class RobotInterface:
             robot: the robot.
             prefix: of names and frames, ``""`` or ``"robot/"``.
             world: name of the world frame.
+            sensors: what it measures; ideal readings if not given.
             period: time between two updates of a controller [s].
             settings: of the controllers.
             interpolate_from_desired_state: where trajectories begin.
@@ -62,8 +67,9 @@ class RobotInterface:
         self._node = node
         self._loop = loop
         self._prefix = prefix
-        self.topics = RobotTopics(node, robot, prefix, world)
+        self.topics = RobotTopics(node, robot, prefix, world, sensors)
         self.commands = JointCommands(robot)
+        self.promised = PromisedCommands(f"{prefix}commands", self.commands, node.get_logger().warning)
         joints = robot.robot.description.joints
         self.servers = [
             JointTrajectoryServer(
@@ -133,28 +139,37 @@ class RobotInterface:
     def restart(self, reason: str) -> None:
         """End all motions, after the robot has been put elsewhere."""
         self.commands.restart(reason)
+        self.promised.forget()
 
     # In the executor ------------------------------------------------------------------------------
 
     def _on_position(self, message: JointCommand) -> None:
         def command() -> None:
-            self._check_empty(message.efforts, "efforts")
             indices, positions = self._values(message.names, message.positions, "positions")
-            velocities = None
-            if len(message.velocities):
-                _, velocities = self._values(message.names, message.velocities, "velocities")
+            velocities, efforts, stiffness, damping = (
+                self._array(message.names, getattr(message, name), name) if len(getattr(message, name)) else None
+                for name in ("velocities", "efforts", "stiffness", "damping")
+            )
+            if (stiffness is None) != (damping is None):
+                raise InputError("is given alone", element="stiffness", remedy="Give damping beside it, or neither")
+            gains = None if stiffness is None or damping is None else np.stack([stiffness, damping])
             self.commands.take(indices, None, "Preempted by a position command.")
-            self.commands.set_positions(indices, positions, velocities)
+            self.commands.set_positions(indices, positions, velocities, efforts, gains)
+            self.promised.take(message, indices, self._loop.simulation.time)
 
         self._execute(command, f"{self._prefix}commands/position")
 
     def _on_effort(self, message: JointCommand) -> None:
         def command() -> None:
-            self._check_empty(message.positions, "positions")
-            self._check_empty(message.velocities, "velocities")
+            for name in ("positions", "velocities", "stiffness", "damping"):
+                if values := getattr(message, name):
+                    raise InputError(
+                        f"has {len(values)} values", element=name, remedy="Leave it empty on this topic"
+                    )
             indices, efforts = self._values(message.names, message.efforts, "efforts")
             self.commands.take(indices, None, "Preempted by an effort command.")
             self.commands.set_efforts(indices, efforts)
+            self.promised.take(message, indices, self._loop.simulation.time)
 
         self._execute(command, f"{self._prefix}commands/effort")
 
@@ -172,6 +187,11 @@ class RobotInterface:
         if not names:
             raise InputError("is empty", element="names", remedy="Name the joints to command")
         indices = self.commands.indices(names)
+        return indices, self._array(names, values, field)
+
+    @staticmethod
+    def _array(names: Sequence[str], values: Sequence[float], field: str) -> np.ndarray:
+        """Return values of joints, one each, checked."""
         if len(values) != len(names):
             raise InputError(
                 f"has {len(values)} values for {len(names)} names",
@@ -180,12 +200,7 @@ class RobotInterface:
             )
         array = np.array(values)
         check_finite(array, field)
-        return indices, array
-
-    @staticmethod
-    def _check_empty(values: Sequence[float], field: str) -> None:
-        if len(values):
-            raise InputError(f"has {len(values)} values", element=field, remedy="Leave it empty on this topic")
+        return array
 
 
 def _limits(given: Sequence[JointLimit | None]) -> JointLimits:

@@ -22,6 +22,7 @@ from humanoid_ros.messages.serialized_message import SerializedMessage
 from humanoid_ros.node.qos import LATCHED, SENSOR, STATE
 from humanoid_ros.simulator.camera_topics import CameraTopics
 from humanoid_ros.simulator.heard_publisher import HeardPublisher
+from humanoid_sim.sensing import InertialMeans, NoisySensors
 from humanoid_sim.world.simulated_robot import SimulatedRobot
 
 
@@ -49,7 +50,9 @@ class RobotTopics:
         joints, odometry, imus, wrenches, cameras: its publishers; a fixed robot has no odometry.
     """
 
-    def __init__(self, node: Node, robot: SimulatedRobot, prefix: str, world: str) -> None:
+    def __init__(
+        self, node: Node, robot: SimulatedRobot, prefix: str, world: str, sensors: NoisySensors | None = None
+    ) -> None:
         """Create the publishers and publish the description.
 
         Args:
@@ -57,8 +60,9 @@ class RobotTopics:
             robot: whose state it is.
             prefix: of topics and frames, ``""`` or ``"robot/"``.
             world: name of the world frame.
+            sensors: what it measures; ideal readings if not given.
         """
-        self._node, self._prefix = node, prefix
+        self._node, self._prefix, self._sensors = node, prefix, sensors
         self.robot = robot
         model = robot.robot
         self.transforms = LinkTransforms(model, world, prefix, robot.placement_world_base)
@@ -114,8 +118,10 @@ class RobotTopics:
     def publish_joints(self, time: Time) -> None:
         """Publish positions, velocities and efforts of all joints."""
         if self.joints.heard:
-            robot = self.robot
-            values = np.concatenate([robot.joint_positions, robot.joint_velocities, robot.joint_efforts])
+            robot, sensors = self.robot, self._sensors
+            positions = robot.joint_positions if sensors is None else sensors.joint_positions(robot.name)
+            velocities = robot.joint_velocities if sensors is None else sensors.joint_velocities(robot.name)
+            values = np.concatenate([positions, velocities, robot.joint_efforts])
             self.joints.publish(self._joints.filled(values, time))
 
     def publish_odometry(self, time: Time) -> None:
@@ -125,19 +131,23 @@ class RobotTopics:
             place = pin.SE3ToXYZQUAT(base)
             self.odometry.publish(self._odometry.filled(np.concatenate([place, self.robot.twist_base]), time))
 
-    def publish_imus(self, time: Time) -> None:
-        """Publish the inertial measurement units."""
+    def publish_imus(self, means: InertialMeans, time: Time) -> None:
+        """Publish the inertial measurement units: orientation, and means since the last message if there are any."""
         for sensor in self.imus:
             if sensor.topic.heard:
-                reading = self.robot.imu(sensor.name)
-                values = (reading.orientation, reading.angular_velocity, reading.linear_acceleration)
-                sensor.topic.publish(sensor.message.filled(np.concatenate(values), time))
+                robot = self.robot.name
+                now = self.robot.imu(sensor.name) if self._sensors is None else self._sensors.imu(robot, sensor.name)
+                inertia = means.take(robot, sensor.name)
+                values = (now.angular_velocity, now.linear_acceleration) if inertia is None else inertia
+                sensor.topic.publish(sensor.message.filled(np.concatenate([now.orientation, *values]), time))
 
     def publish_wrenches(self, time: Time) -> None:
         """Publish the force-torque sensors: what acts on feet and hands, in the sensors' frames."""
         for sensor in self.wrenches:
             if sensor.topic.heard:
-                sensor.topic.publish(sensor.message.filled(self.robot.wrench(sensor.name), time))
+                robot, sensors = self.robot, self._sensors
+                wrench = robot.wrench(sensor.name) if sensors is None else sensors.wrench(robot.name, sensor.name)
+                sensor.topic.publish(sensor.message.filled(wrench, time))
 
     def publish_cameras(self, time: Time) -> None:
         """Take the pictures that somebody wants to see, which lasts a hundredth of a second and more each."""

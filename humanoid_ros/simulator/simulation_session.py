@@ -39,6 +39,9 @@ from humanoid_sim import Simulation
 from humanoid_sim.monitoring.endless_fall import EndlessFall
 from humanoid_sim.simulation import SimulationState
 from humanoid_sim.state_file import read_state, write_state
+from humanoid_sim.sensing import InertialMeans, NoisySensors
+from humanoid_sim.simulation import SimulationState
+from humanoid_sim.state_file import read_state, write_state
 
 ATTENTION = 0.005
 """While a controller moves, steps are made at least this often, so that its client soon hears of the end [s]."""
@@ -81,6 +84,10 @@ class SessionSettings(Described):
     action_monitor_rate: float = _rate(20.0, "the feedback of trajectory goals")
     device_rate: float = _rate(200.0, "devices/<device>/force")
     trace_rate: float = _rate(5.0, "traces")
+    command_timeout: float = number(
+        0.1, "joints are held where they are so long after a command on a topic was due that its forerunner promised",
+        "s of simulated time", low=0.0, high=3600.0,
+    )  # fmt: skip
     control_rate: float = number(
         1000.0, "updates of a moving controller per simulated second", "Hz", low=1.0, high=10000.0
     )
@@ -127,6 +134,9 @@ class SimulationSession:
         self.simulation = simulation
         self.loop = SimulationLoop(simulation, self, paused=paused)
         several = len(simulation.robots) > 1
+        noisy = simulation.modules.get(NoisySensors.name)
+        sensors = noisy if isinstance(noisy, NoisySensors) else None
+        self._means = InertialMeans(sensors=sensors)
         self._control_steps = self._steps(settings.control_rate)
         self._attention = self._steps(1.0 / ATTENTION)
         self.robots = [
@@ -136,6 +146,7 @@ class SimulationSession:
                 robot,
                 f"{name}/" if several else "",
                 topics.world,
+                sensors,
                 period=self._control_steps * simulation.dt,
                 settings=settings.controllers,
                 interpolate_from_desired_state=settings.interpolate_from_desired_state,
@@ -143,7 +154,7 @@ class SimulationSession:
             for name, robot in simulation.robots.items()
         ]
         servers = [server for robot in self.robots for server in robot.servers]
-        self._lockstep = Lockstep(servers, node.get_logger().warning)
+        self._lockstep = Lockstep(servers, [robot.promised for robot in self.robots], node.get_logger().warning)
         self._promises = node.create_subscription(TimeReference, LOCKSTEP, self._on_promise, COMMAND)
         self.devices = DeviceInterface(node, simulation, self.loop, topics.world)
         for device in settings.devices:
@@ -177,6 +188,7 @@ class SimulationSession:
         self.loop.report_period = 1.0 / settings.status_rate
         self._diagnostics_period = 1.0 / settings.diagnostics_rate
         for robot in self.robots:
+            robot.promised.silence = settings.command_timeout
             for server in robot.servers:
                 server.settings = settings.controllers
         topics, robots = self._topics, [robot.topics for robot in self.robots]
@@ -300,6 +312,8 @@ class SimulationSession:
 
     def before_step(self) -> int:
         """Update the controllers if it is time to; returns steps until it is again, or may be."""
+        for robot in self.robots:
+            robot.promised.look(self.simulation.time)
         if not self._moving():
             return self._schedule.due(self.simulation.step_count)
         since = self.simulation.step_count % self._control_steps
@@ -338,6 +352,12 @@ class SimulationSession:
     def look(self) -> None:
         """See who listens; who comes while time stands still is told the state."""
         news = self._schedule.look()
+        measured = any(imu.topic.heard for robot in self.robots for imu in robot.topics.imus)
+        if measured != (self._means.name in self.simulation.modules):
+            if measured:
+                self.simulation.add_module(self._means)
+            else:
+                self.simulation.remove_module(self._means.name)
         if news:
             self._greeted += [publish for publish in news if publish not in self._greeted]
             self._greeting_end = time.monotonic() + GREETING
@@ -430,7 +450,7 @@ class SimulationSession:
     def _publish_imus(self) -> None:
         now = stamp(self.simulation.time)
         for robot in self.robots:
-            robot.topics.publish_imus(now)
+            robot.topics.publish_imus(self._means, now)
 
     def _publish_wrenches(self) -> None:
         now = stamp(self.simulation.time)

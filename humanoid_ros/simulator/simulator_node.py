@@ -27,7 +27,12 @@ from humanoid_ros.simulator.scene_text import read_scene_text
 from humanoid_ros.simulator.simulation_markers import SimulationMarkers
 from humanoid_ros.simulator.simulation_session import SimulationSession
 from humanoid_ros.simulator.simulation_topics import SimulationTopics
-from humanoid_ros.simulator.simulator_parameters import declare_parameters, new_simulation, session_settings
+from humanoid_ros.simulator.simulator_parameters import (
+    declare_parameters,
+    new_simulation,
+    sensor_settings,
+    session_settings,
+)
 from humanoid_ros.simulator.sole_markers import SoleMarkers
 from humanoid_ros.simulator.state_place import state_path, written_state
 from humanoid_sim import Simulation
@@ -100,6 +105,7 @@ class SimulatorNode(AnsweringNode):
         if values.get("solver_file"):  # a path, also where it looks like a name
             check_requested(str(Path(str(values["solver_file"])).absolute()), "solver_file")
         options_of(self, values)
+        sensor_settings(self, values)
         for body in values.get("traces", ()):
             if body:
                 check_known(body, self._session.simulation.world.index, "traces", "body")

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
 from rclpy.node import Node
 
@@ -22,9 +24,11 @@ from humanoid_ros.node.parameter_declaration import (
     values,
 )
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
-from humanoid_ros.simulator.option_parameters import declare_options, options_of
+from humanoid_ros.simulator.option_parameters import FROM_THEN_ON, declare_options, options_of
 from humanoid_ros.simulator.simulation_session import SessionSettings
 from humanoid_sim import Simulation
+from humanoid_sim.world.scene_check import shapeless_robots
+from humanoid_sim.sensing import NoisySensors, SensorSettings
 from humanoid_sim.world.scene_check import shapeless_robots
 
 CONTROLLERS = {
@@ -63,6 +67,8 @@ def declare_parameters(node: Node) -> None:
     declare_text(node, "world_frame", "world", "Name of the world frame", read_only=True)
     for name, one in descriptions(SessionSettings).items():
         declare_field(node, name, one, read_only=name in FIXED)
+    for name, one in descriptions(SensorSettings).items():
+        declare_field(node, name, one, f". {FROM_THEN_ON}")
     for setting, one in descriptions(ControllerSettings).items():
         declare_field(node, CONTROLLERS[setting], one)
     declare_options(node)
@@ -90,21 +96,34 @@ def session_settings(node: Node) -> SessionSettings:
     )
 
 
+def sensor_settings(node: Node, changes: Mapping[str, Any]) -> SensorSettings:
+    """Return what the parameters say of sensors, with changes by name that are about to be made.
+
+    Raises:
+        InputError: a value that can't be used.
+    """
+    given = values(node, SensorSettings)
+    return SensorSettings(**{name: changes.get(name, value) for name, value in given.items()})
+
+
 def new_simulation(node: Node, scene: Scene) -> Simulation:
     """Return a scene's simulation with the options that the parameters say; what is doubtful in it is logged.
 
     Raises:
         HumanoidError: the scene can't be simulated.
     """
-    time_step = number(node, "time_step")
+    time_step = number(node, "time_step") or scene.time_step
     options = options_of(node)
+    sensors = sensor_settings(node, {})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RobotWarning)  # the log has them
         simulation = Simulation(
-            scene,
-            time_step if time_step > 0.0 else None,
+            scene if sensors.ideal else sensors.disturbed(scene, time_step),
+            time_step,
             **{field.name: getattr(options, field.name) for field in fields(options)},
         )
+    if not sensors.ideal:
+        simulation.add_module(NoisySensors(sensors.sensor_seed))
     simulation.warm_up()
     for doubt in shapeless_robots(scene):
         node.get_logger().warning(f"{doubt}.")

@@ -7,13 +7,11 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
-from humanoid_model.arrays import Array
 from humanoid_model.checks import check_positive
 from humanoid_model.controller import Command, Measurement
 from humanoid_model.errors import InputError
 from humanoid_sim.module import Module
+from humanoid_sim.sensing.inertial_means import InertialMeans
 from humanoid_sim.sensing.noisy_sensors import NoisySensors
 
 if TYPE_CHECKING:
@@ -44,26 +42,18 @@ def measure(simulation: Simulation, robot: str, sensors: NoisySensors | None = N
     else:
         positions, velocities = sensors.joint_positions(robot), sensors.joint_velocities(robot)
         wrenches = {name: sensors.wrench(robot, name) for name in forces}
-    inertial = _inertial(simulation, robot, sensors)
-    rate, force = (None, None) if inertial is None else inertial
-    return Measurement(simulation.time, positions, velocities, rate, force, wrenches)
-
-
-def _inertial(simulation: Simulation, robot: str, sensors: NoisySensors | None) -> Array | None:
-    """(2, 3) rate and specific force that a robot's first inertial unit reads; None without one."""
-    own = simulation.robots[robot]
     imu = next((name for name, sensor in own.robot.sensors.items() if sensor.type == "imu"), None)
     if imu is None:
-        return None
+        return Measurement(simulation.time, positions, velocities, wrenches=wrenches)
     reading = own.imu(imu) if sensors is None else sensors.imu(robot, imu)
-    return np.array([reading.angular_velocity, reading.linear_acceleration])
+    rate, force = reading.angular_velocity, reading.linear_acceleration
+    return Measurement(simulation.time, positions, velocities, rate, force, wrenches)
 
 
 class ControllerInLoop(Module):
     """Lets a controller move a robot: it measures, asks, and applies the efforts some time later.
 
-    Its inertial readings are means since the last tick, as those of units that integrate: single ones of every second
-    step miss the impact of a foot, and a velocity that is integrated from them is wrong by as much.
+    Its inertial readings are means since the last tick, see :class:`~humanoid_sim.sensing.InertialMeans`.
 
     Until the first command the servos hold the robot. A copy of the simulation has a copy of the controller.
 
@@ -102,8 +92,7 @@ class ControllerInLoop(Module):
         self.command: Command | None = None
         self._robot, self._sensors, self._period, self._delay = robot, sensors, period, delay
         self._waiting: list[tuple[int, Command]] = []
-        self._inertia: Array = np.zeros((2, 3))
-        self._summed = 0
+        self._inertia = InertialMeans(robot, sensors)
 
     def attach(self, simulation: Simulation) -> None:
         """Hold the robot until there is a command.
@@ -119,6 +108,7 @@ class ControllerInLoop(Module):
             )
         self._every = max(1, round(self._period / simulation.dt))
         self._late = round(self._delay / simulation.dt)
+        self._inertia.attach(simulation)
         simulation.robots[self._robot].hold()
 
     def before_step(self, simulation: Simulation) -> None:
@@ -130,16 +120,12 @@ class ControllerInLoop(Module):
     def after_step(self, simulation: Simulation) -> None:
         """Measure what the step gave and ask, at each tick."""
         count, robot = simulation.step_count, self._robot
-        imu = _inertial(simulation, robot, self._sensors)
-        if imu is not None:
-            self._inertia = self._inertia + imu
-            self._summed += 1
+        self._inertia.after_step(simulation)
         if count % self._every == 0:
             readings = measure(simulation, robot, self._sensors)
-            if self._summed > 0:
-                rate, force = self._inertia / self._summed
-                readings = replace(readings, angular_velocity=rate, specific_force=force)
-            self._inertia, self._summed = np.zeros((2, 3)), 0
+            inertia = self._inertia.take(robot)
+            if inertia is not None:
+                readings = replace(readings, angular_velocity=inertia[0], specific_force=inertia[1])
             command = self.controller.update(simulation.time, readings)
             if command is not None:
                 self.command = command
@@ -150,10 +136,11 @@ class ControllerInLoop(Module):
         simulation.robots[self._robot].hold()
 
     def save(self) -> object:
-        """Return a copy of the controller and of what waits."""
-        return copy.deepcopy((self.controller, self.command, self._waiting, self._inertia, self._summed))
+        """Return a copy of the controller, of what waits and of the readings since the last tick."""
+        return copy.deepcopy((self.controller, self.command, self._waiting, self._inertia.save()))
 
     def restore(self, state: object) -> None:
         """Go back to what :meth:`save` returned."""
         assert isinstance(state, tuple)
-        self.controller, self.command, self._waiting, self._inertia, self._summed = copy.deepcopy(state)
+        self.controller, self.command, self._waiting, inertia = copy.deepcopy(state)
+        self._inertia.restore(inertia)

@@ -78,12 +78,17 @@ class JointCommands:
             self._owners = [None if other is loser else other for other in self._owners]
             loser.release(reason)
 
+    def free(self, index: int) -> bool:
+        """Whether a joint has no lasting owner."""
+        return self._owners[index] is None
+
     def set_positions(
         self,
         indices: NDArray[np.int64],
         positions: NDArray[np.float64],
         velocities: NDArray[np.float64] | None = None,
         efforts: NDArray[np.float64] | None = None,
+        gains: NDArray[np.float64] | None = None,
     ) -> None:
         """Drive joints to positions by their servos.
 
@@ -92,15 +97,16 @@ class JointCommands:
             positions: targets [rad or m], shape (n,).
             velocities: target velocities [rad/s or m/s], shape (n,); zero if not given.
             efforts: feed-forward beside the servos [N m or N], shape (n,); none if not given.
+            gains: stiffness and damping in the place of the servos' own, shape (2, n).
 
         Raises:
-            InputError: wrong length, or a value that is not finite.
+            InputError: wrong length, a value that is not finite, a negative gain.
         """
         key = indices.tobytes()
         names = self._names.get(key)
         if names is None:
             names = self._names[key] = tuple(self.joint_names[i] for i in indices)
-        self._robot.set_position_target(positions, velocities, names, efforts)
+        self._robot.set_position_target(positions, velocities, names, efforts, gains)
         self.positions[indices] = positions
 
     def set_efforts(self, indices: NDArray[np.int64], efforts: NDArray[np.float64]) -> None:

@@ -2,6 +2,15 @@
 """Real sensors: gains, offsets, noise, and contact forces identified from them (specification 000 §20.2)."""
 
 from humanoid_sim.sensing.force_sensor import ForceSensor, identify_force_sensor
+from humanoid_sim.sensing.inertial_means import InertialMeans
 from humanoid_sim.sensing.noisy_sensors import NoisySensors
+from humanoid_sim.sensing.sensor_settings import SensorSettings, with_usual_noise
 
-__all__ = ["ForceSensor", "NoisySensors", "identify_force_sensor"]
+__all__ = [
+    "ForceSensor",
+    "InertialMeans",
+    "NoisySensors",
+    "SensorSettings",
+    "identify_force_sensor",
+    "with_usual_noise",
+]

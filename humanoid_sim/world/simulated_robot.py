@@ -194,6 +194,7 @@ class SimulatedRobot:
         velocities: ArrayLike | None = None,
         joints: Sequence[str] | None = None,
         efforts: ArrayLike | None = None,
+        gains: ArrayLike | None = None,
     ) -> None:
         """Let the servos drive joints to positions.
 
@@ -204,22 +205,28 @@ class SimulatedRobot:
                 named keep their target.
             efforts: feed-forward that the servos' own efforts are added to [N m or N], shape (n,); none if not given.
                 Both together are kept within the actuators' limits.
+            gains: stiffness and damping until the joints are commanded again, shape (2, n); the servos' own if not
+                given. A ball joint has the largest of its members'.
 
         Raises:
-            InputError: unknown, repeated or passive joint, wrong length, a value that is not finite.
+            InputError: unknown, repeated or passive joint, wrong length, a value that is not finite, a negative gain.
         """
         servos = self._simulation.servos
         if self._plain:
             indices = self._plain_places(joints)
             targets, rates = _motion(positions, velocities, len(indices))
+            given = None if gains is None else _gains(*np.asarray(gains), len(indices))
             servos.position_mode(self._v_places[indices])
             servos.q_target[self._q_places[indices]] = targets
             servos.v_target[self._v_places[indices]] = rates
             if efforts is not None:
                 servos.feedforward[self._v_places[indices]] = _finite("efforts", efforts, len(indices))
+            if given is not None:
+                servos.stiffness[self._v_places[indices]], servos.damping[self._v_places[indices]] = given
             return
         places = self._driven_places(joints)
         targets, rates = _motion(positions, velocities, len(places))
+        given = None if gains is None else _gains(*np.asarray(gains), len(places))
         for joint, own in self._selected(places):
             at, speed = joint.positions(servos.q_target), np.zeros(len(joint.names))
             for member, i in own:
@@ -227,10 +234,12 @@ class SimulatedRobot:
             servos.position_mode(joint.v)
             servos.q_target[joint.q] = joint.coordinates(at)
             servos.v_target[joint.v] = joint.velocity_coordinates(at, speed)
+            if given is not None:
+                servos.stiffness[joint.v], servos.damping[joint.v] = given[:, [i for _, i in own]].max(axis=1)
         if efforts is not None:
-            given = _finite("efforts", efforts, len(places))
+            values = _finite("efforts", efforts, len(places))
             for joint, own in self._selected(places):
-                servos.feedforward[joint.v] = joint.effort_coordinates(self._simulation.q, _of(joint, own, given))
+                servos.feedforward[joint.v] = joint.effort_coordinates(self._simulation.q, _of(joint, own, values))
 
     def set_effort(self, efforts: ArrayLike, joints: Sequence[str] | None = None) -> None:
         """Drive joints by efforts instead of servos, until the next position target.
@@ -275,25 +284,16 @@ class SimulatedRobot:
             InputError: unknown or repeated joint, wrong length, a negative value or one that is not finite.
         """
         places = self._places(joints)
-        gains = {"stiffness": stiffness, "damping": damping}
-        checked = {
-            name: _finite(name, np.broadcast_to(value, len(places)) if np.ndim(value) == 0 else value, len(places))
-            for name, value in gains.items()
-        }
-        for name, values in checked.items():
-            if np.any(values < 0.0):
-                i = int(np.argmax(values < 0.0))
-                raise InputError(
-                    f"{name}[{i}] is {values[i]}", element=name, remedy="Gains are zero or positive"
-                )
+        size = len(places)
+        wanted = [np.broadcast_to(one, size) if np.ndim(one) == 0 else one for one in (stiffness, damping)]
+        given = _gains(*wanted, size)
         servos = self._simulation.servos
         for joint, pairs in self._selected(places):
             own = [i for _, i in pairs]
             in_position_mode = np.array_equal(
                 servos.stiffness[joint.v], servos.servo_stiffness[joint.v]
             )
-            servos.servo_stiffness[joint.v] = checked["stiffness"][own].max()
-            servos.servo_damping[joint.v] = checked["damping"][own].max()
+            servos.servo_stiffness[joint.v], servos.servo_damping[joint.v] = given[:, own].max(axis=1)
             if in_position_mode:
                 servos.stiffness[joint.v] = servos.servo_stiffness[joint.v]
                 servos.damping[joint.v] = servos.servo_damping[joint.v]
@@ -420,6 +420,18 @@ def _motion(
     """Check positions and velocities that a user gave; no velocities are zero velocities."""
     checked = _finite("positions", positions, size)
     return checked, np.zeros(size) if velocities is None else _finite("velocities", velocities, size)
+
+
+def _gains(stiffness: ArrayLike, damping: ArrayLike, size: int) -> NDArray[np.float64]:
+    """Check gains that a user gave; stiffness and damping, shape (2, n)."""
+    rows = []
+    for name, values in (("stiffness", stiffness), ("damping", damping)):
+        checked = _finite(name, values, size)
+        if np.any(checked < 0.0):
+            i = int(np.argmax(checked < 0.0))
+            raise InputError(f"{name}[{i}] is {checked[i]}", element=name, remedy="Gains are zero or positive")
+        rows.append(checked)
+    return np.array(rows)
 
 
 def _finite(name: str, values: ArrayLike, size: int) -> NDArray[np.float64]:

@@ -35,7 +35,9 @@ class Bench:
         ]
         self.warnings: list[str] = []
         servers: Any = self.servers
-        self.lockstep = Lockstep(servers, self.warnings.append)
+        self.commands = SimpleNamespace(name="commands", due=math.inf, awaited=False)
+        commands: Any = [self.commands]
+        self.lockstep = Lockstep(servers, commands, self.warnings.append)
 
     def promise(self, name: str, start: float, until: float) -> None:
         message = TimeReference(source=name, time_ref=stamp(until))
@@ -124,7 +126,7 @@ def test_who_does_not_keep_a_promise_is_told_of_and_waited_for_no_longer(bench: 
         time.sleep(0.001)
     assert time.monotonic() - begun >= 0.05
     assert bench.warnings == [
-        "'left' was promised another trajectory for 1.060 s, which hasn't come within 0.05 s; time goes on without it"
+        "'left' was promised another command for 1.060 s, which hasn't come within 0.05 s; time goes on without it"
     ]
     assert bench.room(1.07, patience=0.05) > FREE
 
@@ -132,3 +134,16 @@ def test_who_does_not_keep_a_promise_is_told_of_and_waited_for_no_longer(bench: 
 def test_a_controller_that_is_not_there_is_refused(bench: Bench) -> None:
     with pytest.raises(InputError, match="there is no controller 'tail'"):
         bench.promise("tail", 1.0, 1.1)
+
+
+def test_time_waits_for_a_command_on_a_topic_that_was_promised(bench: Bench) -> None:
+    bench.commands.due, bench.commands.awaited = 1.004, True
+    assert bench.room(1.0) == 4
+    assert bench.room(1.004) == 0
+    assert bench.lockstep.waits
+    assert bench.room(1.004, patience=1e-9) > FREE
+    assert len(bench.warnings) == 1
+    assert "1.004" in bench.warnings[0]
+    assert bench.room(1.004) > FREE, "it is excused until it promises again"
+    bench.commands.awaited = True
+    assert bench.room(1.002, patience=0.0) > FREE

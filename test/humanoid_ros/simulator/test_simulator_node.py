@@ -467,6 +467,67 @@ def test_effort_command_moves_joints(running: Any) -> None:
     assert message.effort[message.name.index("HEAD_JOINT0")] == pytest.approx(0.5)
 
 
+@pytest.mark.feature("000-F029")
+def test_gains_and_feed_forward_of_a_command_until_its_commander_is_silent(fresh: Any) -> None:
+    """The efforts are those of the law that the message states; then the drives' own gains hold the joint."""
+    joints = listen(fresh, JointState, "joint_states")
+    log = fresh.listen(Log, "/rosout", QoSProfile(depth=100))
+
+    def after(steps: int) -> tuple[float, float, float]:
+        now = step(fresh, steps)
+        message = joints.wait(lambda m: seconds(m.header.stamp) == pytest.approx(now, abs=1e-9))
+        place = message.name.index("HEAD_JOINT0")
+        return message.position[place], message.velocity[place], message.effort[place]
+
+    publisher = fresh.publisher(JointCommand, "commands/position")
+    command = JointCommand(names=["HEAD_JOINT0"], positions=[0.5], velocities=[0.1], efforts=[0.3])
+    command.stiffness, command.damping, command.period = [2.0], [0.2], Duration(nanosec=10_000_000)
+    at_rest = after(10)[0]
+    publisher.publish(command)
+    moved = next((state for _ in range(300) if abs((state := after(10))[0] - at_rest) > 1e-3), None)
+    assert moved is not None, "the command never came"
+    position, velocity, effort = moved
+    assert effort == pytest.approx(0.3 + 2.0 * (0.5 - position) + 0.2 * (0.1 - velocity), abs=0.05)
+    after(130)
+    assert "1 joints are held" in log.wait(lambda m: "no command within 0.1 s" in m.msg).msg
+    held = after(400)[0]
+    assert at_rest < held < 0.45, "soft as it was, it isn't there yet"
+    assert after(1000)[0] == pytest.approx(held, abs=0.02)
+
+
+@pytest.mark.feature("000-F147")
+def test_sensors_of_scenes_loaded_from_then_on_are_noisy(fresh: Any) -> None:
+    def choose(noise: str) -> Any:
+        value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=noise)
+        parameter = Parameter(name="sensor_noise", value=value)
+        return fresh.call(SetParameters, "simulator/set_parameters", SetParameters.Request(parameters=[parameter]))
+
+    refused = choose("loud").results[0]
+    assert not refused.successful
+    assert "sensor_noise: is 'loud'. Give one of none, file, usual" in refused.reason
+    best_effort = qos_profile_sensor_data
+    topics = [(JointState, "joint_states", 10), (Imu, "imu", best_effort)]
+    topics += [(WrenchStamped, "wrenches/left_ankle", best_effort)]
+    try:
+        for noise, least in (("usual", 1e-5), ("none", 0.0)):
+            assert choose(noise).results[0].successful
+            assert fresh.call(LoadScene, "load_scene", LoadScene.Request(scene="stand"), 200.0).success
+            pause(fresh)
+            heard = [listen(fresh, *topic) for topic in topics]
+            step(fresh, 300)
+            states, imus, wrenches = ([m for m in own.messages if seconds(m.header.stamp) > 0.2] for own in heard)
+            spread = [
+                np.std([m.position[0] for m in states]), np.std([m.angular_velocity.x for m in imus]),
+                np.std([m.wrench.force.z for m in wrenches]),
+            ]  # fmt: skip
+            if least:
+                assert np.all(np.array(spread) > [5e-5, 1e-3, 0.3])
+            else:
+                assert np.all(np.array(spread) < [1e-5, 1e-4, 0.1]), "it stands still"
+    finally:
+        choose("none")
+
+
 @pytest.mark.feature("000-F116")
 def test_a_wrench_pushes(fresh: Any) -> None:
     """The momentum that a push gives to the whole robot is force times time, until contacts act."""
@@ -696,6 +757,14 @@ def test_steps_of_a_running_simulation_are_refused(running: Any) -> None:
             JointCommand(names=["HEAD_JOINT0"], positions=[0.1], velocities=[float("nan")]),
             "velocities: is [nan]",
         ),
+        ("position", JointCommand(names=["HEAD_JOINT0"], positions=[0.1], efforts=[float("nan")]), "efforts: is [nan]"),
+        ("position", JointCommand(names=["HEAD_JOINT0"], positions=[0.1], stiffness=[1.0]), "stiffness: is given"),
+        (
+            "position",
+            JointCommand(names=["HEAD_JOINT0"], positions=[0.1], stiffness=[-1.0], damping=[0.0]),
+            "stiffness[0] is -1.0",
+        ),
+        ("effort", JointCommand(names=["HEAD_JOINT0"], efforts=[0.1], damping=[1.0]), "damping: has 1 values"),
         ("position", JointCommand(positions=[0.1]), "names: is empty"),
     ],
 )

@@ -43,7 +43,8 @@ class Joints:
         self.efforts: list[np.ndarray | None] = []
 
     def set_position_target(
-        self, positions: Any, velocities: Any = None, joints: Sequence[str] = joint_names, efforts: Any = None
+        self, positions: Any, velocities: Any = None, joints: Sequence[str] = joint_names, efforts: Any = None,
+        gains: Any = None,
     ) -> None:
         self.efforts.append(None if efforts is None else np.array(efforts))
         places = [self.joint_names.index(name) for name in joints]

@@ -53,3 +53,21 @@ def test_refused(simulation: Simulation, joints: list[str] | None, positions: li
     (robot,) = simulation.robots.values()
     with pytest.raises(InputError, match=message):
         robot.place_joints(robot.q, robot.v, positions, None, joints)
+
+
+@pytest.mark.feature("000-F029")
+def test_gains_of_a_target_last_until_the_next_one() -> None:
+    """A joint in the air, on feed-forward and gains of the target's own: its effort is that of the law."""
+    simulation = Simulation("bip_stand")
+    robot = simulation.robots["bip"]
+    name = robot.joint_names[0]
+    own = simulation.servos.stiffness.copy()
+    robot.set_position_target([0.3], [0.2], [name], [0.5], [[3.0], [0.1]])
+    simulation.step()
+    q, v = robot.joint_positions[0], robot.joint_velocities[0]
+    assert robot.joint_efforts[0] == pytest.approx(0.5 + 3.0 * (0.3 - q) + 0.1 * (0.2 - v), abs=1e-9)
+    for bad, words in (([[-1.0], [0.0]], "stiffness\\[0\\] is -1.0"), ([[1.0], [np.nan]], "damping\\[0\\] is nan")):
+        with pytest.raises(InputError, match=words):
+            robot.set_position_target([0.3], joints=[name], gains=bad)
+    robot.set_position_target([0.3], joints=[name])
+    np.testing.assert_array_equal(simulation.servos.stiffness, own)
