@@ -41,7 +41,7 @@ class InertialMeans(Module):
 
     def attach(self, simulation: Simulation) -> None:
         """Find the units."""
-        units = {
+        units: dict[tuple[str, str], Array] = {
             (robot, name): np.zeros((2, 3))
             for robot, own in simulation.robots.items()
             for name, sensor in own.robot.sensors.items()

@@ -194,7 +194,7 @@ class SimulatedRobot:
         velocities: ArrayLike | None = None,
         joints: Sequence[str] | None = None,
         efforts: ArrayLike | None = None,
-        gains: ArrayLike | None = None,
+        gains: Sequence[ArrayLike] | None = None,
     ) -> None:
         """Let the servos drive joints to positions.
 
@@ -215,7 +215,7 @@ class SimulatedRobot:
         if self._plain:
             indices = self._plain_places(joints)
             targets, rates = _motion(positions, velocities, len(indices))
-            given = None if gains is None else _gains(*np.asarray(gains), len(indices))
+            given = None if gains is None else _gains(gains, len(indices))
             servos.position_mode(self._v_places[indices])
             servos.q_target[self._q_places[indices]] = targets
             servos.v_target[self._v_places[indices]] = rates
@@ -226,7 +226,7 @@ class SimulatedRobot:
             return
         places = self._driven_places(joints)
         targets, rates = _motion(positions, velocities, len(places))
-        given = None if gains is None else _gains(*np.asarray(gains), len(places))
+        given = None if gains is None else _gains(gains, len(places))
         for joint, own in self._selected(places):
             at, speed = joint.positions(servos.q_target), np.zeros(len(joint.names))
             for member, i in own:
@@ -286,7 +286,7 @@ class SimulatedRobot:
         places = self._places(joints)
         size = len(places)
         wanted = [np.broadcast_to(one, size) if np.ndim(one) == 0 else one for one in (stiffness, damping)]
-        given = _gains(*wanted, size)
+        given = _gains(wanted, size)
         servos = self._simulation.servos
         for joint, pairs in self._selected(places):
             own = [i for _, i in pairs]
@@ -422,10 +422,12 @@ def _motion(
     return checked, np.zeros(size) if velocities is None else _finite("velocities", velocities, size)
 
 
-def _gains(stiffness: ArrayLike, damping: ArrayLike, size: int) -> NDArray[np.float64]:
+def _gains(gains: Sequence[ArrayLike], size: int) -> NDArray[np.float64]:
     """Check gains that a user gave; stiffness and damping, shape (2, n)."""
+    if len(gains) != 2:
+        raise InputError(f"gains has {len(gains)} rows", element="gains", remedy="Give two: stiffness and damping")
     rows = []
-    for name, values in (("stiffness", stiffness), ("damping", damping)):
+    for name, values in zip(("stiffness", "damping"), gains, strict=True):
         checked = _finite(name, values, size)
         if np.any(checked < 0.0):
             i = int(np.argmax(checked < 0.0))
