@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well walking robots know where they are: random walks in the simulator on noisy sensors.
 
-Each walk draws speed, turn, length, biases and noise afresh (--seed repeats them); the whole-body tracking walks on
-the true state, the estimator listens. Per robot: the worst tilt, drift of the way and velocity error of its walks (root
+Each walk draws speed, turn, length, biases and noise afresh (--seed repeats them); a tracker walks on ideal sensors,
+the estimator listens to noisy ones. Per robot: the worst tilt, drift of the way and velocity error of its walks (root
 mean square of the last two thirds of a walk; the drift at its end, in the place and heading that the walk began with),
 the normalised squared error of tilt and velocity (5 numbers: mean near 5 if the covariance is right), a tick's time,
 and faults told, most of them soles that aren't where they were.
@@ -21,6 +21,7 @@ import pinocchio as pin
 from tqdm import tqdm
 
 from humanoid_control.estimation import Estimate, Estimator, EstimatorSettings
+from humanoid_control.tracking import MotionTracker
 from humanoid_control.walking import WalkingPattern, generate_walk, plan_footsteps
 from humanoid_model import Robot, load_robot
 from humanoid_model.controller import Measurement
@@ -31,6 +32,8 @@ from humanoid_sim import Simulation
 from humanoid_sim.control import measure
 from humanoid_sim.playback import WholeBodyTracking
 from humanoid_sim.sensing import NoisySensors, with_usual_noise
+from humanoid_sim.control import ControllerInLoop, measure
+from humanoid_sim.sensing import NoisySensors
 
 LEANING = {"talos": ("leg_right_6_joint", "leg_left_6_joint")}
 """Joints that are put straight: with them the soles of a posture tilt by 0.1 degrees, too much for patterns."""
@@ -70,10 +73,13 @@ def record(
     placed = SceneRobot(robot.name, robot, posture, pin.SE3.Identity(), robot.postures[posture])
     scene = load_scene("walk")
     simulation = Simulation(dataclasses.replace(scene, robots=(placed,), bodies=(*scene.bodies, *bodies)), DT)
-    simulation.add_module(WholeBodyTracking(robot.name, walk.motion(robot)))
+    tracker = MotionTracker(walk.motion(robot))
+    simulation.add_module(ControllerInLoop(robot.name, tracker))
     sensors = NoisySensors(seed)
     simulation.add_module(sensors)
     own = simulation.robots[robot.name]
+    while tracker.estimate is None:
+        simulation.step()
     for _ in range(round(walk.duration / DT)):
         simulation.step()
         yield measure(simulation, robot.name, sensors), own.placement_world_base, own.twist_base

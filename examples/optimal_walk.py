@@ -26,6 +26,7 @@ import pinocchio as pin
 from scipy.spatial import ConvexHull
 from tqdm import tqdm
 
+from humanoid_control.tracking import MotionTracker
 from humanoid_model import HumanoidError, InputError, Robot, Scene, load_robot, load_scene, with_robot
 from humanoid_model.progress import progress_bar
 from humanoid_planner.gait import MAX_CYCLES, gait_motion, project_to_sagittal_plane
@@ -41,8 +42,8 @@ from humanoid_planner.gait.lift import (
 )
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
+from humanoid_sim.control import ControllerInLoop
 from humanoid_sim.monitoring import BalanceMonitor
-from humanoid_sim.playback import WholeBodyTracking
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -180,7 +181,7 @@ def playing(gait: LiftedGait, stabilise: bool = False, scene: Scene | None = Non
     walker.set_state(trajectory.q[0])
     motion = gait_motion(trajectory, walker.robot, LiftSettings().friction, gait)
     player = TrajectoryPlayer(name, motion.joint_trajectory())
-    simulation.add_module(WholeBodyTracking(name, motion) if stabilise else player)
+    simulation.add_module(ControllerInLoop(name, MotionTracker(motion)) if stabilise else player)
     return simulation
 
 

@@ -35,6 +35,7 @@ from examples.contact_scenarios import (
     under_the_table,
 )
 from examples.plan_picture import draw_posture
+from humanoid_control.tracking import MotionTracker
 from humanoid_model import HumanoidError, Stance, load_robot
 from humanoid_model.fields import add_options
 from humanoid_model.files import save_picture
@@ -251,7 +252,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     parser.add_argument("--film", help="GIF of the motion")
     add_options(parser, ContactProblem, ["seed"])
     parser.add_argument("--stances", type=int, help="of the plan that are taken, from its beginning")
-    parser.add_argument("--stabilise", action="store_true", help="close the loop, on soles alone")
+    parser.add_argument("--stabilise", action="store_true", help="carry it out with feedback")
     chosen = parser.parse_args(arguments)
     scenario = SCENARIOS[chosen.scenario]()
     if chosen.seed is not None:
@@ -270,8 +271,9 @@ def _main(arguments: Sequence[str] | None) -> int:
     else:
         with progress_bar(sys.stderr) as progress:
             played = play_motion(
-                Simulation(scene), scene.robots[0].name, motion.trajectory, stabilise=chosen.stabilise,
-                after=STOOD, progress=progress,
+                Simulation(scene), scene.robots[0].name, motion.trajectory,
+                controller=MotionTracker(motion.trajectory) if chosen.stabilise else None, after=STOOD,
+                progress=progress,
             )  # fmt: skip
     print(f"played: {motion.trajectory.duration:.1f} s in {time.perf_counter() - began:.1f} s; {played.report()}")
     draw(chosen.scenario, scenario, motion.trajectory, played, chosen.picture)

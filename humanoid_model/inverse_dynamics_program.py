@@ -5,7 +5,7 @@ The unknowns are the accelerations and the forces at the corners that bear, :mat
 
 .. math::
 
-    \min_x\ \sum_i w_i\lVert J_i\dot v-b_i\rVert^2+w_f\lVert f\rVert^2\quad\text{with}\quad
+    \min_x\ \sum_i w_i\lVert J_i\dot v-b_i\rVert^2+w_f\lVert f-\bar f\rVert^2\quad\text{with}\quad
     \begin{aligned}
         M_b\dot v-J_{c,b}^\top f&=-h_b,\\
         -\bar\tau-h_j\le M_j\dot v-J_{c,j}^\top f&\le\bar\tau-h_j,
@@ -96,7 +96,7 @@ class BodyLimits:
         driven: (joints,) velocities of the driven joints.
         efforts: (joints,) greatest efforts of these [N m].
         friction: coefficient of the soles.
-        force_weight: of squared contact forces.
+        force_weight: of squared contact forces, less the wanted ones.
     """
 
     root: int
@@ -106,20 +106,23 @@ class BodyLimits:
     force_weight: float
     _pyramids: dict[int, Array] = field(default_factory=dict, repr=False)
 
-    def program(self, tasks: WeightedTasks, M: Array, bias: Array, J_corners: Array) -> WholeBodyProgram:
+    def program(self, tasks: WeightedTasks, M: Array, bias: Array, J_corners: Array, wanted: Array) -> WholeBodyProgram:
         """Return the program of one step.
 
         Args:
             tasks: what accelerations are to be.
             M: (nv, nv) mass matrix, both halves.
             bias: (nv,) h, Coriolis and centrifugal forces and gravity [N, N m].
-            J_corners: (3 corners, nv) Jacobian of the bearing corners in the world's axes.
+            J_corners: (3 corners, nv) Jacobian of the bearing corners, each in axes whose last one is the ground's
+                normal.
+            wanted: (3 corners,) forces in these axes that would be best [N].
         """
         nv, forces = len(bias), len(J_corners)
         count, joints = nv + forces, len(self.driven)
         H, g = np.zeros((count, count)), np.zeros(count)
         H[:nv, :nv], g[:nv] = tasks.hessian, tasks.gradient
         H[nv:, nv:].flat[:: forces + 1] = self.force_weight
+        g[nv:] = -self.force_weight * wanted
         base = slice(self.root, self.root + _BASE)
         pyramids = self._pyramids_of(forces // 3)
         rows = np.zeros((_BASE + joints + len(pyramids), count))

@@ -115,14 +115,16 @@ class Estimator:
             check_known(name, robot.contacts, "settings.contacts", "contact location")
         weight = GRAVITY * robot.total_mass
         self._detectors = {name: ContactDetector(robot.contacts[name], weight, own) for name in names}
-        self._kinds = [POSE if len(robot.contacts[name].patch) > 2 else POINT for name in names]
+        places = [robot.contacts[name] for name in names]
+        self._kinds = [POSE if place.support and len(place.patch) > 2 else POINT for place in places]
+        self._drifts = [own.contact_drift if place.support else own.grip_drift for place in places]
         frames = [(imu.link, imu.placement_link_sensor)]
         frames += [(robot.contacts[name].link, robot.contacts[name].placement_link_patch) for name in names]
         base_link, base_part = next(
             (name, part) for name, part in robot.parts.links.items() if part.joint_id == robot.base_joint
         )
         frames += [(base_link, base_part.placement_joint_link.inverse())]
-        found = [_sensor_towards(robot, robot.contacts[name].link) for name in names]
+        found = [sensor_towards(robot, robot.contacts[name].link) for name in names]
         self._sensors = {sensor.name: sensor for sensor in found if sensor is not None}
         self._loads = [-1 if sensor is None else list(self._sensors).index(sensor.name) for sensor in found]
         frames += [(sensor.link, sensor.placement_link_sensor) for sensor in self._sensors.values()]
@@ -147,7 +149,7 @@ class Estimator:
         self._filter = InvariantFilter(count)
         self._joints = JointReadings(self.robot, own.encoder_noise, _LOST_JOINT)
         self._inertial, self._wrenches = InertialReadings(own), WrenchReadings(self.robot, self._sensors, own)
-        self._contact_noise = np.tile([own.contact_drift, own.contact_roll, 0.0, 0.0], (count, 1))
+        self._contact_noise = np.array([[drift, own.contact_roll, 0.0, 0.0] for drift in self._drifts])
         self._loaded, self._watch = np.full((count, 6), np.nan), [_Watch() for _ in range(count)]
         self._time, self._told, self._stood = math.nan, math.nan, math.inf
         self._base = np.vstack([np.eye(3), np.zeros(3)])
@@ -312,9 +314,9 @@ class Estimator:
             return
         x, y = centre_of_pressure(loaded)
         if self._kinds[k] == POINT or math.isnan(x):
-            noise[:] = own.contact_drift, own.contact_roll, 0.0, 0.0
+            noise[:] = self._drifts[k], own.contact_roll, 0.0, 0.0
         else:
-            noise[:] = own.contact_drift, own.contact_roll + own.edge_roll * detector.rolls(x, y) ** 2, x, y
+            noise[:] = self._drifts[k], own.contact_roll + own.edge_roll * detector.rolls(x, y) ** 2, x, y
 
     def _tell(self, motion: FrameMotion, dt: float, faults: list[str]) -> Estimate:
         """Put the estimate together."""
@@ -339,7 +341,7 @@ class Estimator:
         )  # fmt: skip
 
 
-def _sensor_towards(robot: Robot, link: str) -> Sensor | None:
+def sensor_towards(robot: Robot, link: str) -> Sensor | None:
     """Return the force-torque sensor between the base and a link that is nearest to the link."""
     chain = list(robot.model.supports[robot.parts.links[link].joint_id])
     found, nearest = None, -1

@@ -16,8 +16,8 @@ class EstimatorSettings(Described):
 
     Attributes:
         imu: name of the inertial measurement unit; the robot's first one if empty.
-        contacts: locations that may bear, of which one with an area holds place and orientation, a point or an edge its
-            place; the robot's soles if empty.
+        contacts: locations that may bear, of which a sole with an area holds place and orientation, any other one
+            its place; the robot's soles if empty.
         wrench_noise: deviation of what a force-torque sensor in the air reads besides weight and offset: force [N],
             torque [N m].
         wrench_walk: of its offset in a second [N/√s, N m/√s].
@@ -55,7 +55,10 @@ class EstimatorSettings(Described):
         "deviation of where a contact is in the robot beyond what encoders tell",
         "m, rad", low=0.0, above=True,
     )  # fmt: skip
-    contact_drift: float = number(1e-3, "density of a bearing contact's velocity", "m/s/√Hz", low=0.0, above=True)
+    contact_drift: float = number(1e-3, "density of a bearing sole's velocity", "m/s/√Hz", low=0.0, above=True)
+    grip_drift: float = number(
+        2e-2, "the same, of a place that isn't a sole: hands slide and roll", "m/s/√Hz", low=0.0, above=True,
+    )  # fmt: skip
     contact_roll: float = number(
         1e-2,
         "density of a sole's turning that the whole of it bears",

@@ -12,6 +12,7 @@ A controller looks at a state, adds the tasks of this tick, and asks for the eff
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -20,6 +21,7 @@ import pinocchio as pin
 
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
+from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_model.fields import Described, number
 from humanoid_model.inverse_dynamics_program import BodyLimits, WeightedTasks
@@ -67,7 +69,7 @@ class BodyGains(Described):
 
 
 class Sole(NamedTuple):
-    """A support contact as the controller needs it.
+    """A contact location as the controller needs it.
 
     Attributes:
         joint: index of the model's joint that carries it.
@@ -82,18 +84,22 @@ class Sole(NamedTuple):
     patch: Array
 
 
-def soles_of(robot: Robot) -> dict[str, Sole]:
-    """Return the support contacts of a robot by name."""
+def soles_of(robot: Robot, locations: Iterable[str]) -> dict[str, Sole]:
+    """Return contact locations of a robot by name.
+
+    Raises:
+        InputError: it has no such one.
+    """
     soles = {}
-    for name, contact in robot.contacts.items():
-        if contact.support:
-            placed = robot.parts.links[contact.link].placement_joint_link
-            corners = contact.vertices_link @ placed.rotation.T + placed.translation
-            joint = robot.parts.links[contact.link].joint_id
-            patch = np.asarray(contact.patch, dtype=float)
-            middle = 0.5 * (patch.min(axis=0) + patch.max(axis=0))
-            frame = placed * contact.placement_link_patch * pin.SE3(np.eye(3), np.append(middle, 0.0))
-            soles[name] = Sole(joint, frame, corners, patch - middle)
+    for name in locations:
+        contact = robot.contacts[check_known(name, robot.contacts, "contacts", "contact location")]
+        placed = robot.parts.links[contact.link].placement_joint_link
+        corners = contact.vertices_link @ placed.rotation.T + placed.translation
+        joint = robot.parts.links[contact.link].joint_id
+        patch = np.asarray(contact.patch, dtype=float)
+        middle = 0.5 * (patch.min(axis=0) + patch.max(axis=0))
+        frame = placed * contact.placement_link_patch * pin.SE3(np.eye(3), np.append(middle, 0.0))
+        soles[name] = Sole(joint, frame, corners, patch - middle)
     return soles
 
 
@@ -101,25 +107,33 @@ class WholeBodyControl:
     """The inverse dynamics of a robot on a free base as a weighted quadratic program.
 
     Attributes:
-        soles: support contacts by name.
+        soles: contact locations by name.
         joint_names: driven joints, the order of efforts.
         columns: (joints,) their velocity coordinates.
         data: Pinocchio's, of the state that was looked at.
         solved: whether the last tick's program had a solution.
         accelerations: (nv,) of the last solution.
-        forces: (k, 3) at the corners that bear, in the world's axes [N].
+        forces: (k, 3) at the corners that bear, in the axes in which they are held [N].
     """
 
-    def __init__(self, robot: Robot, gains: BodyGains | None = None) -> None:
+    def __init__(
+        self, robot: Robot, gains: BodyGains | None = None, locations: Iterable[str] | None = None
+    ) -> None:
         """Prepare for a robot.
 
+        Args:
+            robot: that is moved.
+            gains: how tasks are followed.
+            locations: contact locations that may bear or be led; its soles if not given.
+
         Raises:
-            InputError: its base doesn't float.
+            InputError: its base doesn't float, it has no such location.
         """
         if robot.base_joint is None:
             raise InputError("has a fixed base", element=f"robot '{robot.name}'", remedy="Give one on a free base")
         self.robot, self.model, self.gains = robot, robot.model, gains or BodyGains()
-        self.soles = soles_of(robot)
+        support = [name for name, contact in robot.contacts.items() if contact.support]
+        self.soles = soles_of(robot, support if locations is None else locations)
         self.joint_names = [name for name in robot.joint_names if name in robot.actuators]
         self.columns = np.array([robot.index_v(name) for name in self.joint_names])
         self.root = robot.model.joints[robot.base_joint].idx_v
@@ -136,6 +150,7 @@ class WholeBodyControl:
         pin.forwardKinematics(model, data, q, v, self._zero)
         self.q, self.v = q, v
         self._tasks, self._bearing = WeightedTasks(model.nv), [np.zeros((0, model.nv))]
+        self._wanted = [np.zeros(0)]
         drift = pin.computeCentroidalMomentumTimeVariation(model, data, q, v, self._zero)
         self._centre_bias, self._spin_bias = drift.linear / data.mass[0], np.array(drift.angular)
 
@@ -154,8 +169,25 @@ class WholeBodyControl:
         sole = self.soles[name]
         return self.data.oMi[sole.joint] * sole.placement
 
-    def hold(self, name: str, corners: Array) -> None:
-        """Let a sole bear, where it is, at some corners (k, 3) in its joint's frame."""
+    def hold(
+        self,
+        name: str,
+        corners: Array,
+        axes: Array | None = None,
+        force: Array | None = None,
+        *,
+        attitude: Array | None = None,
+    ) -> None:
+        """Let a sole bear where it is.
+
+        Args:
+            name: of the sole.
+            corners: (k, 3) where it bears, in its joint's frame [m].
+            axes: (3, 3) rotation in the world of the axes whose last one is the ground's normal, by default the
+                world's.
+            force: (3,) that it had best bear, in these axes [N]; by default as little as can be.
+            attitude: (3, 3) of its frame in the world that it keeps, where it would roll over a line or a point.
+        """
         data, joint, model = self.data, self.soles[name].joint, self.model
         J = pin.getJointJacobian(model, data, joint, _ALIGNED)
         drift = pin.getClassicalAcceleration(model, data, joint, _ALIGNED)
@@ -166,7 +198,13 @@ class WholeBodyControl:
         drifts = drift.linear - skews @ drift.angular + levers @ (spin @ spin).T
         target = -self.gains.contact * (J_corners @ self.v) - drifts.ravel()
         self._tasks.add(J_corners, target, self.gains.hold_weight)
-        self._bearing.append(np.asarray(J_corners))
+        if attitude is not None:
+            k, rate = self.gains.swing, pin.getVelocity(model, data, joint, _ALIGNED).angular
+            error = pin.log3(attitude @ self.sole(name).rotation.T)
+            self._tasks.add(J[3:], k**2 * error - 2.0 * k * rate - drift.angular, self.gains.swing_weight)
+        turned = J_corners if axes is None else (axes.T @ J_corners.reshape(-1, 3, model.nv)).reshape(-1, model.nv)
+        self._bearing.append(np.asarray(turned))
+        self._wanted.append(np.tile(np.zeros(3) if force is None else force / len(corners), len(corners)))
 
     def reach(self, name: str, placement: pin.SE3, velocity: Array, acceleration: Array) -> None:
         """Lead a sole along a motion.
@@ -201,14 +239,30 @@ class WholeBodyControl:
         target = weights * (acceleration - self._centre_bias)
         self._tasks.add(weights[:, None] * self.data.Jcom, target, self.gains.centre_weight)
 
-    def calm(self, ease: float = 1.0) -> None:
-        """Let the angular momentum about the centre of mass fade, so that legs don't turn the robot over its soles."""
+    def calm(self, ease: float = 1.0, wanted: Array | None = None, change: Array | None = None) -> None:
+        """Let the angular momentum about the centre of mass fade, so that legs don't turn the robot over its soles.
+
+        Args:
+            ease: divides its weight.
+            wanted: (3,) momentum that it comes to [kg m²/s], zero if not given.
+            change: (3,) rate of that [N m], likewise.
+        """
         A = np.asarray(self.data.Ag[3:])
-        target = -self.gains.spin * np.asarray(self.data.hg.angular) - self._spin_bias
+        off = np.asarray(self.data.hg.angular) - (0.0 if wanted is None else wanted)
+        target = -self.gains.spin * off - self._spin_bias + (0.0 if change is None else change)
         self._tasks.add(A, target, self.gains.spin_weight / ease)
 
-    def orient_base(self, rotation: Array, rate: Array | None = None, ease: float = 1.0) -> None:
-        """Turn the base to an attitude (3, 3), at a rate (3,) in the world's axes [rad/s]; ease divides its weight."""
+    def orient_base(
+        self, rotation: Array, rate: Array | None = None, acceleration: Array | None = None, ease: float = 1.0
+    ) -> None:
+        """Turn the base.
+
+        Args:
+            rotation: (3, 3) its attitude in the world.
+            rate: (3,) in the world's axes [rad/s], zero if not given.
+            acceleration: (3,) likewise [rad/s²].
+            ease: divides its weight.
+        """
         base, k, root = self.robot.base_joint, self.gains.trunk, self.root
         angular = slice(root + 3, root + 6)
         J = np.zeros((3, self.model.nv))
@@ -216,22 +270,31 @@ class WholeBodyControl:
         turn = self.data.oMi[base].rotation
         wanted = np.zeros(3) if rate is None else turn.T @ rate
         error = turn.T @ pin.log3(rotation @ turn.T)
-        self._tasks.add(J, k**2 * error + 2.0 * k * (wanted - self.v[angular]), self.gains.trunk_weight / ease)
+        ahead = np.zeros(3) if acceleration is None else turn.T @ acceleration
+        target = ahead + k**2 * error + 2.0 * k * (wanted - self.v[angular])
+        self._tasks.add(J, target, self.gains.trunk_weight / ease)
 
-    def keep_posture(self, q: Array, v: Array | None = None) -> None:
-        """Bring the driven joints to a configuration (nq,), as far as nothing else moves them."""
+    def keep_posture(self, q: Array, v: Array | None = None, a: Array | None = None) -> None:
+        """Bring the driven joints to a motion, as far as nothing else moves them.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity, zero if not given.
+            a: (nv,) acceleration, likewise.
+        """
         k = self.gains.joint
         error = pin.difference(self.model, self.q, q)
         speed = -self.v if v is None else v - self.v
-        self._tasks.add_single(
-            self.columns, (k**2 * error + 2.0 * k * speed)[self.columns], self.gains.joint_weight
-        )
+        target = k**2 * error + 2.0 * k * speed + (0.0 if a is None else a)
+        self._tasks.add_single(self.columns, target[self.columns], self.gains.joint_weight)
 
     def solve(self) -> Array | None:
         """(joints,) efforts [N m]; None where no motion keeps to all limits."""
         M = np.array(self.data.M)
         M[self._lower] = M.T[self._lower]  # Pinocchio fills the upper half
-        program = self._body.program(self._tasks, M, np.array(self.data.nle), np.vstack(self._bearing))
+        program = self._body.program(
+            self._tasks, M, np.array(self.data.nle), np.vstack(self._bearing), np.concatenate(self._wanted)
+        )
         x = program.solve()
         self.solved = x is not None and bool(np.isfinite(x).all())
         if x is None or not self.solved:

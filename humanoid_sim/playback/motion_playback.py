@@ -3,17 +3,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_sim.actuation import TrajectoryPlayer
+from humanoid_sim.control import ControllerInLoop
+from humanoid_sim.control.controller_in_loop import Controller
 from humanoid_sim.playback.motion_watch import ContactLoad, MotionWatch, PlayedMotion
-from humanoid_sim.playback.whole_body_tracking import WholeBodyTracking
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
+
+
+class MotionController(Controller, Protocol):
+    """A controller that carries a motion out, as ``MotionTracker`` of ``humanoid_control`` does."""
+
+    @property
+    def phase(self) -> float:
+        """Time of the motion that it has come to [s]."""
+        ...
 
 
 def play_motion(
@@ -21,21 +31,20 @@ def play_motion(
     robot: str,
     trajectory: WholeBodyTrajectory,
     *,
-    stabilise: bool = False,
+    controller: MotionController | None = None,
     after: float = 1.0,
     every: int = 5,
     progress: ProgressCallback | None = None,
 ) -> PlayedMotion:
     """Put a robot where a motion begins, play it, and look at contacts, joints and efforts.
 
-    Servos with the robot's own gains follow the joints, the trajectory's torques added. With ``stabilise`` torques of a
-    whole-body controller bring the robot back to its plan instead, which knows soles alone.
+    Servos with the robot's own gains follow the joints, the trajectory's torques added, or a controller carries it out.
 
     Args:
         simulation: whose robot moves, from now on.
         robot: its name in the scene.
         trajectory: of this robot.
-        stabilise: close the loop.
+        controller: of this trajectory, in place of servos; it may take up to twice as long as the plan.
         after: how long the robot is watched at its end [s].
         every: steps of time from one look to the next.
         progress: told now and then; returns True to end.
@@ -58,23 +67,26 @@ def play_motion(
         )
     own.set_state(trajectory.q[0], trajectory.v[0])
     begin = simulation.time
-    if stabilise:
-        if begin > 0.0:
-            raise InputError(f"is at {begin:g} s", element="simulation", remedy="Stabilise from the beginning on")
-        module: WholeBodyTracking | TrajectoryPlayer = WholeBodyTracking(robot, trajectory)
+    if controller is None:
+        module: ControllerInLoop | TrajectoryPlayer = TrajectoryPlayer(
+            robot, trajectory.joint_trajectory(), start_time=begin
+        )
     else:
-        module = TrajectoryPlayer(robot, trajectory.joint_trajectory(), start_time=begin)
+        module = ControllerInLoop(robot, controller)
     simulation.add_module(module)
     watch = MotionWatch(trajectory)
-    steps = round((trajectory.duration + after) / simulation.dt)
+    end, first = trajectory.duration + after, float(trajectory.times[0])
+    longest = round((end if controller is None else 2.0 * end) / simulation.dt)
     try:
-        for count in range(1, steps + 1):
+        for count in range(1, longest + 1):
             simulation.step()
-            if count % every == 0 or count == steps:
-                watch.look(simulation.time - begin, own.q, own.joint_efforts, _loads(simulation, robot))
-                if watch.fallen is not None:
+            now = simulation.time - begin if controller is None else controller.phase - first
+            last = count == longest or now > end - 0.5 * simulation.dt
+            if count % every == 0 or last:
+                watch.look(now, own.q, own.joint_efforts, _loads(simulation, robot))
+                told = Progress(f"{now:.1f} s", min(now / end, 1.0))
+                if last or watch.fallen is not None:
                     break
-                told = Progress(f"{simulation.time - begin:.1f} s", count / steps)
                 if progress is not None and count % (40 * every) == 0 and progress(told):
                     break
     finally:

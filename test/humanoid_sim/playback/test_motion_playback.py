@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot that shifts its weight over its soles, by its servos and by the stabiliser."""
+"""A robot that shifts its weight over its soles, by its servos and by a tracker."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from humanoid_control.tracking import MotionTracker
 from humanoid_model import Contact, Surface, load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress
@@ -50,10 +51,11 @@ def swaying(bend: float = 0.0, beside: float = 0.0) -> WholeBodyTrajectory:
 
 
 @pytest.mark.feature("001-F234")
-@pytest.mark.parametrize("stabilise", [False, True])
-def test_a_standing_robot_stays_and_its_soles_bear_its_weight(stabilise: bool) -> None:
-    simulation = Simulation("bip_stand")
-    played = play_motion(simulation, "bip", swaying(), stabilise=stabilise, after=0.1)
+@pytest.mark.parametrize("feedback", [False, True])
+def test_a_standing_robot_stays_and_its_soles_bear_its_weight(feedback: bool) -> None:
+    simulation, motion = Simulation("bip_stand"), swaying()
+    controller = MotionTracker(motion) if feedback else None
+    played = play_motion(simulation, "bip", motion, controller=controller, after=0.1)
     assert played.fallen is None
     assert played.times[-1] == pytest.approx(DURATION + 0.1)
     assert played.measured[-1].sum() == pytest.approx(9.81 * BIP.total_mass, rel=0.01)
@@ -131,7 +133,5 @@ def test_it_is_cancelled_and_refused() -> None:
     assert played.times[-1] == pytest.approx(80 * simulation.dt)
     with pytest.raises(InputError, match="no robot 'bop'"):
         play_motion(simulation, "bop", swaying())
-    with pytest.raises(InputError, match="Stabilise from the beginning"):
-        play_motion(simulation, "bip", swaying(), stabilise=True)
     with pytest.raises(InputError, match="isn't the robot of the trajectory"):
         play_motion(Simulation("stand"), "hrp2", swaying())
