@@ -29,11 +29,8 @@ from humanoid_model.errors import HumanoidError
 from humanoid_model.scene import SceneBody, SceneRobot
 from humanoid_model.scene_file import load_scene
 from humanoid_sim import Simulation
-from humanoid_sim.control import measure
-from humanoid_sim.playback import WholeBodyTracking
-from humanoid_sim.sensing import NoisySensors, with_usual_noise
 from humanoid_sim.control import ControllerInLoop, measure
-from humanoid_sim.sensing import NoisySensors
+from humanoid_sim.sensing import NoisySensors, with_usual_noise
 
 LEANING = {"talos": ("leg_right_6_joint", "leg_left_6_joint")}
 """Joints that are put straight: with them the soles of a posture tilt by 0.1 degrees, too much for patterns."""

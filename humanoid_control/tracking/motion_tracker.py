@@ -21,8 +21,7 @@ from humanoid_control.tracking.tracker_settings import TrackerSettings
 from humanoid_control.whole_body.whole_body_control import WholeBodyControl
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_array
-from humanoid_model.controller import Command
-from humanoid_model.controller import Measurement
+from humanoid_model.controller import Command, Measurement
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 
 GRAVITY = 9.81
