@@ -18,22 +18,19 @@ from humanoid_kinematics.devices.selection import DeviceDesk, DeviceSelection, m
 from humanoid_kinematics.devices.syntaxeur import DeltaArm, Syntaxeur
 from humanoid_kinematics.live.live_mechanism import LiveMechanism
 from humanoid_kinematics.live.live_scene import LinkChange, LiveScene
-from humanoid_kinematics.live.live_state import LiveState
 from humanoid_kinematics.live.newest_commands import JointVelocity, LiveLimits, ToolVelocity
 from humanoid_kinematics.mad.load import Scene, build_scene, load_mechanism, load_scene, read_scene
-from humanoid_kinematics.mad.syntax import MadError
 from humanoid_kinematics.relay import Relay, drive_trajectory
 from humanoid_kinematics.report import report
-from humanoid_kinematics.screw_drive import Screw, ScrewDrive, bip_drives
+from humanoid_kinematics.screw_drive import ScrewDrive, bip_drives
 from humanoid_kinematics.solver.commands import CentreOfMassGoal, JointGoal, ToolGoal, ToolMotion
-from humanoid_kinematics.solver.mechanism import Coupling, KleinfingerKhalil, Mechanism, MechanismGraph, Tool
+from humanoid_kinematics.solver.mechanism import KleinfingerKhalil, Mechanism, MechanismGraph
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
 from humanoid_kinematics.solver.thesis_solver import ThesisSolver
 
 __all__ = [
     "JOY_MAPPINGS",
     "CentreOfMassGoal",
-    "Coupling",
     "DeltaArm",
     "Device",
     "DeviceDesk",
@@ -51,8 +48,6 @@ __all__ = [
     "LiveLimits",
     "LiveMechanism",
     "LiveScene",
-    "LiveState",
-    "MadError",
     "Mechanism",
     "MechanismGraph",
     "MechanismSolver",
@@ -63,12 +58,10 @@ __all__ = [
     "Relay",
     "Response",
     "Scene",
-    "Screw",
     "ScrewDrive",
     "SolverOptions",
     "Syntaxeur",
     "ThesisSolver",
-    "Tool",
     "ToolGoal",
     "ToolMotion",
     "ToolVelocity",

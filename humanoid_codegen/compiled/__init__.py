@@ -14,6 +14,6 @@ From numba's code: :func:`call_compiled`.
 """
 
 from humanoid_codegen.compiled.compiled_function import CompiledFunction, call_compiled
-from humanoid_codegen.compiled.compiled_model import CompiledModel, compile_functions
+from humanoid_codegen.compiled.compiled_model import compile_functions
 
-__all__ = ["CompiledFunction", "CompiledModel", "call_compiled", "compile_functions"]
+__all__ = ["CompiledFunction", "call_compiled", "compile_functions"]

@@ -19,4 +19,4 @@ LANGUAGES: dict[str, Language] = {
     )
 }
 
-__all__ = ["LANGUAGES", "Language"]
+__all__ = ["LANGUAGES"]

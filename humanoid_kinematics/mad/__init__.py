@@ -2,33 +2,7 @@
 """MAD, the manipulator description language: reader, static checks, builder and writer (specification §2)."""
 
 from humanoid_kinematics.mad.grammar import Extension
-from humanoid_kinematics.mad.read import parse_mad, read_mad
-from humanoid_kinematics.mad.syntax import (
-    MadBase,
-    MadClosure,
-    MadFrame,
-    MadLink,
-    MadRobot,
-    MadScene,
-    MadSensor,
-    MadStatement,
-    MadTracking,
-)
+from humanoid_kinematics.mad.read import read_mad
 from humanoid_kinematics.mad.write import describe_mechanism, write_mad
 
-__all__ = [
-    "Extension",
-    "MadBase",
-    "MadClosure",
-    "MadFrame",
-    "MadLink",
-    "MadRobot",
-    "MadScene",
-    "MadSensor",
-    "MadStatement",
-    "MadTracking",
-    "describe_mechanism",
-    "parse_mad",
-    "read_mad",
-    "write_mad",
-]
+__all__ = ["Extension", "describe_mechanism", "read_mad", "write_mad"]

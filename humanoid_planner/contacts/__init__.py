@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans of contacts: which location of the robot on which surface, in which order, with a posture at each step."""
 
-from humanoid_planner.contacts.best_first import End
 from humanoid_planner.contacts.candidates import PredefinedCandidates, RandomCandidates, SearchVolumes
 from humanoid_planner.contacts.contact_problem import ContactProblem
 from humanoid_planner.contacts.guides import GuideSampler, GuideSpace, find_guide
@@ -20,8 +19,6 @@ from humanoid_planner.contacts.potentials import (
     PointAttractor,
     StanceTerm,
 )
-from humanoid_planner.contacts.search_volume import StancePosture
-from humanoid_planner.contacts.stance import PlannedStance, Role, StanceMetric
 from humanoid_planner.contacts.verify_plan import PlanLimits, PlanVerdict, PlanViolation, verify_plan
 
 __all__ = [
@@ -33,7 +30,6 @@ __all__ = [
     "ContactPlanner",
     "ContactProblem",
     "CrossedPenalty",
-    "End",
     "GuideSampler",
     "GuideSpace",
     "LocationPenalty",
@@ -42,15 +38,11 @@ __all__ = [
     "PlanStatistics",
     "PlanVerdict",
     "PlanViolation",
-    "PlannedStance",
     "PointAlongGuide",
     "PointAttractor",
     "PredefinedCandidates",
     "RandomCandidates",
-    "Role",
     "SearchVolumes",
-    "StanceMetric",
-    "StancePosture",
     "StanceTerm",
     "WorkerError",
     "find_guide",

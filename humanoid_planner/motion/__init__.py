@@ -3,13 +3,9 @@
 
 from humanoid_planner.motion.generate_motion import generate_motion
 from humanoid_planner.motion.motion import (
-    Case,
     MotionResult,
     MotionSettings,
-    MotionStep,
     PlannedPostures,
-    Transition,
-    WaistReferences,
     find_transitions,
     stabiliser_events,
     waist_references,
@@ -17,13 +13,9 @@ from humanoid_planner.motion.motion import (
 from humanoid_planner.motion.stance_postures import stances_of, with_reserve
 
 __all__ = [
-    "Case",
     "MotionResult",
     "MotionSettings",
-    "MotionStep",
     "PlannedPostures",
-    "Transition",
-    "WaistReferences",
     "find_transitions",
     "generate_motion",
     "stabiliser_events",

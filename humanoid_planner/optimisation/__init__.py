@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nonlinear programs and the solvers for them."""
 
-from humanoid_planner.optimisation.program import NonlinearProgram, ReturnCode, SolverOptions, SolverResult
+from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.optimisation.solve import solve
 
-__all__ = ["NonlinearProgram", "ReturnCode", "SolverOptions", "SolverResult", "solve"]
+__all__ = ["SolverOptions", "solve"]

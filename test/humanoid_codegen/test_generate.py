@@ -9,10 +9,17 @@ import pinocchio as pin
 import pytest
 from fixtures.generated_functions import compute
 
-from humanoid_codegen import generate, read_loops
+from humanoid_codegen import generate
 from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 from humanoid_codegen.expression.function import count_operations
-from humanoid_codegen.generate import FUNCTION_ALIASES, function_names, language_names, module_name, write_files
+from humanoid_codegen.generate import (
+    FUNCTION_ALIASES,
+    function_names,
+    language_names,
+    module_name,
+    read_loops,
+    write_files,
+)
 from humanoid_model import RobotError, load_robot
 from humanoid_model.errors import InputError
 

@@ -6,15 +6,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from humanoid_kinematics import (
-    JointGoal,
-    JointVelocity,
-    KleinfingerKhalil,
-    LinkChange,
-    LiveScene,
-    MadError,
-    ToolVelocity,
-)
+from humanoid_kinematics import JointGoal, JointVelocity, KleinfingerKhalil, LinkChange, LiveScene, ToolVelocity
+from humanoid_kinematics.mad.syntax import MadError
 from humanoid_model import InputError, RobotError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*E10")

@@ -9,11 +9,10 @@ import warnings
 import pytest
 from fixtures.mad_files import FOLDER, THESIS, mad_link, mad_robot, mad_text
 
-from humanoid_kinematics import MadError
 from humanoid_kinematics.mad.grammar import Extension
 from humanoid_kinematics.mad.load import EXTENSIONS
 from humanoid_kinematics.mad.read import parse_mad, read_mad
-from humanoid_kinematics.mad.syntax import MadClosure, MadStatement, MadTracking
+from humanoid_kinematics.mad.syntax import MadClosure, MadError, MadStatement, MadTracking
 from humanoid_kinematics.mad.write import write_mad
 from humanoid_model import InputError, RobotError, RobotWarning
 

@@ -8,12 +8,13 @@ import pinocchio as pin
 import pytest
 from fixtures.random_urdf import random_urdf
 
-from humanoid_kinematics import Mechanism, Tool, load_mechanism
+from humanoid_kinematics import Mechanism, load_mechanism
 from humanoid_kinematics.mad.build import build_mechanism
 from humanoid_kinematics.mad.load import EXTENSIONS
 from humanoid_kinematics.mad.read import parse_mad
 from humanoid_kinematics.mad.syntax import MadLink
 from humanoid_kinematics.mad.write import describe_mechanism, write_mad
+from humanoid_kinematics.solver.mechanism import Tool
 from humanoid_model import RobotError, load_robot
 from humanoid_model.loop_closure import KINDS, LoopClosure
 

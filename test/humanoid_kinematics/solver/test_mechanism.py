@@ -7,8 +7,8 @@ import pytest
 from fixtures.generated_functions import compute
 
 from humanoid_codegen import DynamicModel
-from humanoid_kinematics import Coupling, KleinfingerKhalil, Mechanism, Tool, load_mechanism
-from humanoid_kinematics.solver.mechanism import CLOSURE, HIERARCHY, TRACKING, Edge, MechanismGraph
+from humanoid_kinematics import KleinfingerKhalil, Mechanism, load_mechanism
+from humanoid_kinematics.solver.mechanism import CLOSURE, HIERARCHY, TRACKING, Coupling, Edge, MechanismGraph, Tool
 from humanoid_model import RobotError, load_robot
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*E10")

@@ -10,9 +10,9 @@ import pytest
 from examples.contact_scenarios import chosen_footholds
 from humanoid_model import Stance
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, Role, SearchVolumes
+from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, SearchVolumes
 from humanoid_planner.contacts.best_first import ExpansionInterruptedError
-from humanoid_planner.contacts.stance import Hold
+from humanoid_planner.contacts.stance import Hold, Role
 from humanoid_planner.posture.tasks.link_tasks import gaze, joint_at
 
 PLACES = PredefinedCandidates(

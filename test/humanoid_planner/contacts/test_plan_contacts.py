@@ -12,16 +12,16 @@ from humanoid_model.contact import ContactKind, Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts import (
     ContactPlanner,
-    End,
     PlanLimits,
     PredefinedCandidates,
     RandomCandidates,
-    Role,
     SearchVolumes,
     contact_space,
     plan_contacts,
     verify_plan,
 )
+from humanoid_planner.contacts.best_first import End
+from humanoid_planner.contacts.stance import Role
 from humanoid_planner.optimisation.program import ReturnCode
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, point_at, point_beyond
 

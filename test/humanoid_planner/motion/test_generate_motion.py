@@ -17,7 +17,8 @@ from humanoid_model.progress import Progress
 from humanoid_model.scene import PairRule
 from humanoid_planner.contacts import verify_plan
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.motion import Case, MotionSettings, PlannedPostures, generate_motion, step_path
+from humanoid_planner.motion import MotionSettings, PlannedPostures, generate_motion, step_path
+from humanoid_planner.motion.motion import Case
 from humanoid_planner.motion.stance_postures import StancePostures
 from humanoid_planner.posture import NearReference, generate_posture
 from humanoid_planner.posture.tasks.geometric_rows import DISTANCE
