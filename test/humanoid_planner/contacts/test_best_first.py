@@ -18,7 +18,7 @@ from humanoid_planner.contacts.best_first import (
     load_tree,
     save_tree,
 )
-from humanoid_planner.contacts.grid import Grid
+from humanoid_studies.potential_field.grid import Grid
 
 
 class Halving(SearchSpace[int]):

@@ -8,7 +8,7 @@ import pytest
 
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts.best_first import End
-from humanoid_planner.contacts.grid import (
+from humanoid_studies.potential_field.grid import (
     ball_neighbours,
     cone_neighbours,
     m_neighbours,
