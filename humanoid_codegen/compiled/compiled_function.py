@@ -1,5 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function that takes and fills numpy arrays, and its call from numba's code."""
+"""A function that takes and fills numpy arrays, and its call from numba's code.
+
+There its address is an argument, so that numba may keep what it made of the caller (``cache=True``)::
+
+    address = model.inverse_dynamics.address
+
+    @numba.njit(cache=True)
+    def work(address, q, v, a, tau, steps):
+        for _ in range(steps):
+            call_compiled(address, (q, v, a, tau))
+"""
 
 from __future__ import annotations
 

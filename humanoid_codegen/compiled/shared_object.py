@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of a shared object: compiled once by the system's C compiler, kept on disk, called as builtins of Python.
 
+An object is code that will run, so it is taken only from a folder and a file that belong to this user and that no other
+user may write to. A digest at the end of each file shows that the object is complete.
+
 Asking four numpy arrays for their addresses and calling by ctypes takes 5 µs, many times the dynamics themselves. The
 shared object therefore holds a function of CPython's own calling convention that reads arrays by the buffer protocol.
 It needs no header of Python: what it calls is handed over as a table of addresses, and all of it is in the stable

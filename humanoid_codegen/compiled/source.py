@@ -5,6 +5,10 @@ Written for speed alone; the text for people and for other programs is :mod:`hum
 gathered first, so that their sines and cosines are computed together; results are stored as soon as they are known.
 States side by side are turned over in loops: one store for each entry and state would take the compiler minutes.
 
+A humanoid has some thirty angles; one call of the C library for each would take as long as all the rest of inverse
+dynamics. Angles are reduced by multiples of pi/2 in three parts (Cody and Waite), and polynomials of fdlibm's accuracy
+follow: within 1 ulp or so up to 1e5 rad. Larger angles, infinities and NaN go to the C library.
+
 Long lists of statements are cut into C functions of bounded length, since a compiler's time grows with the square of
 it: a minute for the derivatives of a humanoid's dynamics in one piece. What one part computes and another needs goes
 through an array, where most of it would be spilt anyway.

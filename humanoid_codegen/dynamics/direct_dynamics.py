@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accelerations from efforts: composite-rigid-body algorithm for the inertia matrix, articulated-body algorithm.
+r"""Accelerations from efforts: inertia matrix by composite bodies and its solution, or articulated bodies.
 
-The latter takes one pass inwards and one outwards. Symmetric positive definite matrices are solved with by
-:math:`M = L^T D L`, zeros skipped.
+The composite-rigid-body algorithm gives the joint-space inertia matrix: M.W. Walker, D.E. Orin, Efficient dynamic
+computer simulation of robotic mechanisms, 1982; R. Featherstone, Rigid Body Dynamics Algorithms, 2008, §6.2. In second
+moments a turn of the composite body takes nine products, and the wrench of a unit joint acceleration none.
+
+Symmetric positive definite matrices are solved with by :math:`M = L^T D L` (Featherstone §6.5): worked off from the
+last row on, the factor of a joint-space inertia has no entries where two coordinates are on different branches. Entries
+that are the number zero take no operation, so that the branches need not be given.
+
+The articulated-body algorithm (Featherstone §7.3) takes one pass inwards and one outwards. Velocities and gravity are
+in the bias b of the recursive Newton-Euler algorithm, so that the two passes solve :math:`M \dot v = \tau - b` without
+either.
 """
 
 from __future__ import annotations

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where bodies and links are in the world, how joint velocities move them, and how wrenches on links load bodies.
 
-How one link is turned against another is a unit quaternion carried from joint to joint.
+Joints with parallel axes in a row turn by the sum of their angles, so that a body between them whose orientation is not
+needed costs nothing.
+
+How one link is turned against another is a unit quaternion carried from joint to joint: no continuous function of a
+rotation matrix is zero at the identity alone; one with the sine of the angle is zero at half a turn as well. Half the
+joints' angles tell the two apart.
 """
 
 from __future__ import annotations

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mechanism that the algorithms see: bodies that move, numbered from the root, and the links fixed to them.
 
-A body's inertial parameters are moments of its mass distribution; body frames are chosen so that most of a robot's
-constants are zero.
+Bodies are the joints of a robot's Pinocchio model; what hangs on fixed joints is part of the body. Inertial parameters
+are moments of its mass distribution.
+
+A frame fixed to a body can be turned and moved as long as the joint's motion looks the same in it. Frames are chosen in
+which most constants are zero: a skew axis is turned onto a coordinate axis, and the origin slides along the joint axis
+to where it has fewest coordinates in the parent's frame. (The modified Denavit-Hartenberg frames of Khalil and
+Kleinfinger do the same with another choice of axes.)
 """
 
 from __future__ import annotations

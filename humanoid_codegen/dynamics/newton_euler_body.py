@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recursive Newton-Euler algorithm in body frames; kinetic and potential energy of every link.
+r"""Recursive Newton-Euler algorithm in body frames; kinetic and potential energy of every link.
 
-The energies are those of thesis 004 (2.4)-(2.6), with the height of the centre of mass.
+J.Y.S. Luh, M.W. Walker, R.P.C. Paul, On-line computational scheme for mechanical manipulators, 1980, on a tree, with
+the accelerations of a body gathered in :math:`U = [\dot\omega]_\times + [\omega]_\times^2` as W. Khalil and J.-F.
+Kleinfinger (1987) do, and the inertia as second moments, so that the moment is the antisymmetric part of :math:`U J`
+(C.A. Balafoutis, R.V. Patel 1991). Thesis 004 (2.21)-(2.37) are the same equations in world axes, see
+:mod:`humanoid_studies.baselines.newton_euler_world`. The energies are (2.4)-(2.6), with the height of the centre of
+mass.
 """
 
 from __future__ import annotations

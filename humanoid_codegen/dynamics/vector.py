@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vectors and 3 x 3 matrices as tuples of scalars of any kind: floats, numpy batches, expressions.
 
-With the elementary functions of such scalars: expressions have them as methods, for numbers they are numpy's.
+Algorithms are written with these, entry by entry, so that a zero of the robot is seen as one and disappears. Elementary
+functions of expressions are methods of theirs; for numbers they are numpy's.
 """
 
 from __future__ import annotations

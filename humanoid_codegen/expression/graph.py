@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scalar expressions that share what they have in common, named so that a person finds them in generated code."""
+"""Scalar expressions that share what they have in common, named so that a person finds them in generated code.
+
+Every expression is a node of a directed acyclic graph. A node that exists already is given out again instead of being
+made twice, so common subexpressions are shared from the start; constants are folded, zeros and ones removed and signs
+moved outwards while nodes are made, so that an algorithm written for the general robot gives the expressions of the
+special one.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of small robots written out in full: every entry as a sum of products of sines, cosines and rates.
+r"""Functions of small robots written out in full: every entry as a sum of products of sines, cosines and rates.
 
-Such sums are polynomials in some unknowns and in the sines and cosines of others.
+Such a sum is a polynomial in some unknowns and in the sines and cosines of others. Terms
+:math:`c\, x_1^{p_1} \cdots x_n^{p_n} e^{i (f_1 x_1 + \dots + f_n x_n)}` are multiplied out at once, so that two
+expressions are equal exactly when their terms are: simplification is neither a search nor a matter of taste, and
+:class:`Effort` bounds the work.
 """
 
 from __future__ import annotations

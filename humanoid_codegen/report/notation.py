@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbols of the document: those of the coordinates, of results' entries and of quantities that have a name.
+r"""Symbols of the document: those of the coordinates, of results' entries and of quantities that have a name.
 
-And how numbers, sums and products are written in LaTeX's mathematics.
+And how numbers, sums and products are written in LaTeX's mathematics. Only letters follow a backslash, apart from line
+ends: Markdown readers take ``\,`` or ``\_`` for escapes of their own.
 """
 
 from __future__ import annotations

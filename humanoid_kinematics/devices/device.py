@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Input devices, each read as a small motion since it was read last (specification §4).
 
-A ``sensor_msgs/Joy`` deflects them: game pads, space mice and joysticks of any order of axes.
+Whoever hears a device posts what it says, at any pace; whoever moves a mechanism reads it once a cycle and tells how
+long the cycle was, so that speeds don't depend on its rate. Reading never waits. Posts and reads come from one thread.
+
+A ``sensor_msgs/Joy`` deflects game pads, space mice and joysticks of any order of axes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Features of volumes: which one has a normal, how far two of them are apart, and the walk to the nearest two.
 
-Features are spheres and tori (specification 001 section 5.6). They are associated with the features of a polyhedron,
-or found by walking over the pairs from the last answer.
+A volume's features have normals: the Voronoi regions of specification 001 section 5.4 seen from infinity. A small
+sphere and a torus are bordered by a cone around the edge, a torus and a big sphere by a plane through the edge, a small
+and a big sphere meet in one direction only. Neighbours evaluate one and the same expression for the border between
+them, so that no direction falls between two features. The torus between two faces on one big sphere has an empty arc,
+and no normals that aren't the faces' too. Its two borders are one plane, which also holds the opposite directions: a
+walk passes it, and doesn't end there.
+
+Two features have a distance (section 5.6). A sphere is its centre and its radius; a torus the circle of the centres of
+its tube (centre I, unit axis e, radius R' of the circle) and the tube's radius. The distance of two bodies is the
+greatest over unit vectors n, from the second body to the first, of the gap between their supporting planes across n.
+Between two of these surfaces, with radii taken off, the gap is
+
+    gap(n) = D . n + sum over the tori of R' sqrt(1 - (n . e)^2)
+
+with D from the second centre to the first: the projections on n of the farthest points of the circles. Its greatest
+value is the distance of the two farthest points of centres and circles, as (S.2) requires; minus the radii of spheres
+and tubes, it is the signed distance. The maximising n is the normal, also where the surfaces touch or overlap.
+
+Features are associated with the two points between which the distance of the polyhedra is taken (section 5.6): the
+smooth feature of each volume is the one in whose Voronoi region the other polyhedron's point lies. It is the feature
+over the polyhedron's own, or a neighbour, such as the torus over the longest edge of an obtuse face; a walk across the
+borders of the regions finds it in a step or two, and makes decision trees for each vertex and rules for each kind of
+face one thing.
+
+A pair is right when the normal that suits it, each feature continued beyond its borders, is for both among the normals
+of the feature: the volumes then touch parallel planes with opposite normals, as the optimality condition of section 5.2
+has it. The features under a normal that isn't are the next pair to try. Near the answer this takes one or two pairs;
+from anywhere it may not arrive, and says so.
 """
 
 from __future__ import annotations

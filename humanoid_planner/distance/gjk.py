@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """GJK: on the polyhedra of two volumes, and on their cores, where it ends as soon as a walk from it arrives.
 
-A core is what is left of a volume when a ball of its small radius r is taken off all around. The point of a simplex
-nearest to the origin is after C. Ericson, Real-Time Collision Detection, 2005, section 5.1.
+E. G. Gilbert, D. W. Johnson, S. S. Keerthi, "A fast procedure for computing the distance between complex objects",
+1988. Between polyhedra it ends at the distance after a few support points, which are vertices. It approaches the
+distance of curved bodies without reaching it; but it soon has the right features under its normal, and from them the
+walk gives the exact answer.
+
+A core is what is left of a volume when a ball of its small radius r is taken off all around; the search in penetration
+sees cores, too: two volumes that penetrate lightly have cores apart. The point of a simplex nearest to the origin is
+after C. Ericson, Real-Time Collision Detection, 2005, section 5.1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether points of contact hold a body: three tests of equilibrium behind one function.
 
-And where its centre of mass may be: the region of its horizontal positions in equilibrium (Bretl and Lall 2008).
+And where its centre of mass may be, the region of its horizontal positions in equilibrium. With uneven contacts the
+support polygon is neither necessary nor sufficient. The region in which contact forces in their friction cones balance
+the load is convex; the iterative projection of T. Bretl and S. Lall, "Testing static equilibrium for legged robots",
+IEEE T-RO 24(4), 2008, grows a polygon inside it and shrinks one around it until they agree.
 """
 
 from __future__ import annotations

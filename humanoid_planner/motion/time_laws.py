@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time laws of paths: the thesis' sinusoidal law (7.3), and the fastest one within the robot's limits.
+r"""Time laws of paths: the thesis' sinusoidal law (7.3), and the fastest one within the robot's limits.
 
-What they may ask follows from the forces and torques that balance each sample of the path.
+The fastest law is found by reachability along the path as in TOPP-RA (Pham and Pham 2018): on a grid of the path
+parameter s, with :math:`x=\dot s^2` and :math:`u=\ddot s`, the greatest x from which the end can be reached follows
+backwards, then the greatest u is taken forwards. Joint torques and contact forces are affine in (u, x): both are in the
+linear program of each grid point, so that what comes out is balanced by forces within friction pyramids and torques
+within their limits, at the speed that it has, and not only at rest. A balanced path gives these limits, and the forces
+and torques that carry each sample of it.
 """
 
 from __future__ import annotations
