@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from humanoid_model.contact import Contact, ContactKind, ContactLocation, Stance, Surface
-    from humanoid_model.errors import HumanoidError, InputError, RobotError, RobotWarning, SceneError
+    from humanoid_model.errors import HumanoidError, InputError, RobotError, RobotWarning
     from humanoid_model.joint_trajectory import JointTrajectory
     from humanoid_model.robot import Robot, load_robot
-    from humanoid_model.scene import Light, PairProperties, PairRule, Scene, SceneBody, SceneRobot, with_robot
+    from humanoid_model.scene import Light, PairRule, Scene, SceneBody, SceneRobot, with_robot
     from humanoid_model.scene_file import load_scene
     from humanoid_model.sensor import Camera
 
@@ -22,14 +22,12 @@ __all__ = [
     "InputError",
     "JointTrajectory",
     "Light",
-    "PairProperties",
     "PairRule",
     "Robot",
     "RobotError",
     "RobotWarning",
     "Scene",
     "SceneBody",
-    "SceneError",
     "SceneRobot",
     "Stance",
     "Surface",

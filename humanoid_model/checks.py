@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
-from numbers import Integral, Real
+from numbers import Real
 from typing import TypeGuard, TypeVar
 
 import numpy as np
@@ -46,17 +46,6 @@ def check_number(value: float, element: str, *, lower: float = 0.0, upper: float
             f"is {value}", element=element, remedy=f"Give a finite number{limits if math.isfinite(lower) else ''}"
         )
     return float(value)
-
-
-def check_count(value: int, element: str, least: int = 0) -> int:
-    """Return a whole number of at least some other.
-
-    Raises:
-        InputError: it isn't one.
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"is {value}", element=element, remedy=f"Give a whole number, {least} or more")
-    return int(value)
 
 
 def check_positive(value: float, element: str, what: str = "number") -> float:

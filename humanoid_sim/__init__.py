@@ -7,13 +7,10 @@ from humanoid_model.compiling import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
-from humanoid_sim.contact.solve import ContactProblem, ContactResult, solve_contacts  # noqa: E402
-from humanoid_sim.linearisation import Linearisation, linearise  # noqa: E402
+from humanoid_sim.contact.solve import ContactProblem, solve_contacts  # noqa: E402
+from humanoid_sim.linearisation import linearise  # noqa: E402
 from humanoid_sim.module import Module  # noqa: E402
-from humanoid_sim.rollout import Controls, Rollout, rollout  # noqa: E402
+from humanoid_sim.rollout import Controls, rollout  # noqa: E402
 from humanoid_sim.simulation import Simulation  # noqa: E402
 
-__all__ = [
-    "ContactProblem", "ContactResult", "Controls", "Linearisation", "Module", "Rollout", "Simulation", "linearise",
-    "rollout", "solve_contacts",
-]  # fmt: skip
+__all__ = ["ContactProblem", "Controls", "Module", "Simulation", "linearise", "rollout", "solve_contacts"]

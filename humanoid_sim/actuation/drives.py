@@ -53,12 +53,6 @@ class Drives:
         Raises:
             InputError: there is no robot of that name, or nothing drives it.
         """
-        if robot not in simulation.robots:
-            raise InputError(
-                f"there is no robot '{robot}'",
-                element="robot",
-                remedy=f"There are {', '.join(simulation.robots) or 'none'}",
-            )
         actuators = simulation.robots[robot].robot.actuators
         if not actuators:
             raise InputError(
@@ -224,14 +218,10 @@ def measure_joint_efforts(
     Raises:
         InputError: unknown robot or joint, a speed that is not finite, a time that is not positive.
     """
-    if robot not in simulation.robots:
-        raise InputError(
-            f"there is no robot '{robot}'", element="robot", remedy=f"There are {', '.join(simulation.robots)}"
-        )
+    simulated = simulation.robots[robot]
     for name, duration in (("settle", settle), ("measure", measure)):
         if not (np.isfinite(duration) and duration > 0.0):
             raise InputError(f"{name} is {duration}", element=name, remedy="Give a positive time in seconds")
-    simulated = simulation.robots[robot]
     state = simulation.save_state()
     found = []
     try:

@@ -190,12 +190,6 @@ class TrajectoryPlayer(Module):
         Raises:
             InputError: there is no robot of that name, or a joint is unknown or passive.
         """
-        if self._robot not in simulation.robots:
-            raise InputError(
-                f"there is no robot '{self._robot}'",
-                element="robot",
-                remedy=f"There are {', '.join(simulation.robots) or 'none'}",
-            )
         warm_up_sampling()
         self._command(simulation)
         names = simulation.robots[self._robot].joint_names

@@ -200,7 +200,7 @@ def _solve_by_lapack(K: np.ndarray, b: np.ndarray) -> bool:
 
 
 class NewtonRoom(NamedTuple):
-    """Work space for m contacts.
+    """Work space of the method.
 
     Attributes:
         derivatives: of the function, shape (2, m, 3, 3).
@@ -220,29 +220,24 @@ class NewtonRoom(NamedTuple):
 
 
 @counted()
-def _newton_room(m: int) -> NewtonRoom:
+def newton_room(m: int) -> NewtonRoom:
+    """Work space for m contacts."""
     return NewtonRoom(
         np.empty((2, m, 3, 3)), np.empty((10, 3 * m)), np.empty(9 * m * m), np.empty(m, dtype=np.int64),
         np.empty((m, 2)), np.empty(_MEMORY),
     )  # fmt: skip
 
 
-@apart(error_model="numpy")
+@apart(error_model="numpy", _nrt=False)
 def newton_direction(
-    W: np.ndarray,
-    mu: np.ndarray,
-    steps: np.ndarray,
-    f: np.ndarray,
-    v: np.ndarray,
-    psi: np.ndarray,
-    shift: float,
-    direction: np.ndarray,
-) -> bool:
+    W: np.ndarray, mu: np.ndarray, steps: np.ndarray, f: np.ndarray, v: np.ndarray, psi: np.ndarray, shift: float,
+    direction: np.ndarray, room: NewtonRoom,
+) -> bool:  # fmt: skip
     r"""Newton direction of the Alart-Curnier function of all contacts.
 
     Solves :math:`(A + B(W + \epsilon\,\mathrm{diag}\,W)) d = -\psi`. The shift makes the system regular where contacts
-    are redundant: the direction is that of a proximal step, which moves forces along self-stresses no
-    further than needed. Open contacts are condensed out, their forces go to zero.
+    are redundant: the direction is that of a proximal step, which moves forces along self-stresses no further than
+    needed. Open contacts are condensed out, their forces go to zero.
 
     Args:
         W: Delassus operator, shape (3m, 3m).
@@ -253,19 +248,11 @@ def newton_direction(
         psi: the function there, shape (3m,).
         shift: :math:`\epsilon`.
         direction: receives d, shape (3m,).
+        room: work space.
 
     Returns:
         False where the system is singular.
     """
-    return bool(_newton_direction(W, mu, steps, f, v, psi, shift, direction, _newton_room(mu.size)))
-
-
-@apart(error_model="numpy", _nrt=False)
-def _newton_direction(
-    W: np.ndarray, mu: np.ndarray, steps: np.ndarray, f: np.ndarray, v: np.ndarray, psi: np.ndarray, shift: float,
-    direction: np.ndarray, room: NewtonRoom,
-) -> bool:  # fmt: skip
-    """:func:`newton_direction` in this work space."""
     m = mu.size
     A, B, active = room.derivatives[0], room.derivatives[1], room.active
     drop, b, everywhere = room.vectors[0], room.vectors[1], room.vectors[2]
@@ -328,23 +315,13 @@ def alart_curnier_global(
 ) -> int:
     """Newton iterations with a line search on the merit, the squared function in the metric of the inertia.
 
-    Args:
-        W: Delassus operator, C order, shape (3m, 3m).
-        v_free: free contact velocities, shape (3m,).
-        mu: friction coefficients, shape (m,).
-        f: initial forces, overwritten with the best ones found, shape (3m,).
-        tolerance: bound on the relative natural-map residual.
-        max_iterations: bound on the number of linear systems solved.
-        v: receives the contact velocities, shape (3m,).
-        residuals: receives the residuals of :func:`contact_residuals`, shape (5,).
-
-    Returns:
-        Number of iterations done. The problem is solved if ``residuals[0] <= tolerance``.
+    Arguments and answer are those of :func:`~humanoid_sim.contact.nsgs.nsgs`, with linear systems in place of sweeps;
+    the forces become the best ones found.
     """
     contact_residuals(W, v_free, mu, f, v, residuals)
     if residuals[0] <= tolerance:
         return 0
-    return int(_iterate(W, v_free, mu, f, tolerance, max_iterations, v, residuals, _newton_room(mu.size)))
+    return int(_iterate(W, v_free, mu, f, tolerance, max_iterations, v, residuals, newton_room(mu.size)))
 
 
 @apart(error_model="numpy", _nrt=False)
@@ -374,7 +351,7 @@ def _iterate(
     while iteration < max_iterations and failures < _FAILURES:
         iteration += 1
         shift = min(_FIRST_SHIFT, max(_LAST_SHIFT, 1e-4 * residual)) * growth
-        if not _newton_direction(W, mu, steps, f, v, psi, shift, direction, room):
+        if not newton_direction(W, mu, steps, f, v, psi, shift, direction, room):
             failures += 1
             growth *= 1e3
             continue

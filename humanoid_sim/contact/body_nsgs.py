@@ -88,19 +88,8 @@ def body_nsgs(
 ) -> int:
     """Sweeps up and down the contacts, each solved exactly with the newest twists of its bodies.
 
-    Args:
-        operator: of the contacts.
-        v_free: free contact velocities, shape (3m,).
-        mu: friction coefficients, shape (m,).
-        f: initial forces, overwritten with the best ones found, shape (3m,).
-        tolerance: bound on the relative natural-map residual.
-        max_iterations: bound on the number of sweeps.
-        v: receives the contact velocities, shape (3m,).
-        residuals: receives those of :func:`~humanoid_sim.contact.block_nsgs.law_residuals`, shape (5,).
-        deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but the first sweep.
-
-    Returns:
-        Number of sweeps done. The problem is solved if ``residuals[0] <= tolerance``.
+    Arguments and answer are those of :func:`~humanoid_sim.contact.block_nsgs.block_nsgs`, the problem by its operator,
+    free velocities and friction coefficients, shapes (3m,) and (m,).
     """
     m = mu.size
     starts = np.arange(m + 1) * 3

@@ -306,18 +306,7 @@ def interior_point(
 ) -> int:
     """Interior-point iterations from the cones' axes; the initial forces are only kept if nothing better is found.
 
-    Args:
-        W: Delassus operator, C order, shape (3m, 3m).
-        v_free: free contact velocities, shape (3m,).
-        mu: friction coefficients, shape (m,).
-        f: forces, overwritten with the best ones found, shape (3m,).
-        tolerance: bound on the relative natural-map residual.
-        max_iterations: bound on the number of linear systems factorised.
-        v: receives the contact velocities, shape (3m,).
-        residuals: receives the residuals of :func:`contact_residuals`, shape (5,).
-
-    Returns:
-        Number of iterations done. The problem is solved if ``residuals[0] <= tolerance``.
+    Arguments and answer are those of :func:`~humanoid_sim.contact.nsgs.nsgs`, with linear systems in place of sweeps.
     """
     m = mu.size
     n = 3 * m

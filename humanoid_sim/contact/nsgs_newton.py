@@ -54,19 +54,9 @@ def nsgs_newton(
     Newton systems, :func:`alart_curnier_global` goes on from the forces reached. Where it gets stuck,
     :func:`interior_point` looks for the neighbourhood of the solution, and Newton goes on from there; then from no
     forces. Should these fail too, sweeps and Newton take turns, each time with twice as many sweeps. What goes on is
-    always the better iterate.
-
-    Args:
-        W: Delassus operator, C order, shape (3m, 3m).
-        v_free: free contact velocities, shape (3m,).
-        mu: friction coefficients, shape (m,).
-        f: initial forces (warm start), overwritten with the best ones found, shape (3m,).
-        tolerance: bound on the relative natural-map residual.
-        max_iterations: bound on the number of sweeps and Newton iterations together.
-        v: receives the contact velocities, shape (3m,).
-        residuals: receives the residuals of :func:`contact_residuals`, shape (5,).
-        deadline: time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to be done but the first sweep:
-            sweeps and Newton's systems are begun where what they are seen or taken to cost still fits in.
+    always the better iterate. Arguments are those of :func:`~humanoid_sim.contact.nsgs.nsgs`; sweeps and Newton's
+    systems count together. ``deadline`` is the time of :func:`~humanoid_sim.contact.clock.seconds` at which all is to
+    be done but the first sweep: what is seen or taken to cost no more is begun.
 
     Returns:
         Number of sweeps and Newton iterations done, fewer than may be made where a good residual gets no better. The

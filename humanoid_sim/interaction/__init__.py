@@ -7,12 +7,6 @@ from humanoid_sim.interaction.joint_admittance import JointAdmittance
 from humanoid_sim.interaction.touch_mode import TouchMode
 
 __all__ = [
-    "AttachMode",
-    "Device",
-    "DeviceSample",
-    "JointAdmittance",
-    "MouseDevice",
-    "ScriptedDevice",
-    "TouchMode",
+    "AttachMode", "Device", "DeviceSample", "JointAdmittance", "MouseDevice", "ScriptedDevice", "TouchMode",
     "emulated_omni",
-]
+]  # fmt: skip

@@ -104,19 +104,13 @@ class JointAdmittance(Module):
             InputError: there is no such robot or joint, a joint has several degrees of freedom or no actuator, or the
                 source is no interaction.
         """
-        if self.robot not in simulation.robots:
-            raise InputError(
-                f"there is no robot '{self.robot}'",
-                element="robot",
-                remedy=f"Name one of {', '.join(simulation.robots) or 'none'}",
-            )
+        robot = simulation.robots[self.robot]
         if not isinstance(simulation.modules[self.requires[0]], Interaction):
             raise InputError(
                 f"the module '{self.requires[0]}' is no interaction",
                 element="source",
                 remedy="Name an AttachMode or a TouchMode",
             )
-        robot = simulation.robots[self.robot]
         model = robot.robot.model
         for joint in self.joints:
             driven = joint in robot.driven_joint_names and joint in robot.robot.joint_names

@@ -348,12 +348,6 @@ class FootForceMonitor(Module):
         Raises:
             InputError: there is no robot of that name, or it has no support contact.
         """
-        if self._robot not in simulation.robots:
-            raise InputError(
-                f"there is no robot '{self._robot}'",
-                element="robot",
-                remedy=f"There are {', '.join(simulation.robots) or 'none'}",
-            )
         contacts = simulation.robots[self._robot].robot.contacts
         self._links = {
             contact.name: f"{self._robot}/{contact.link}" for contact in contacts.values() if contact.support

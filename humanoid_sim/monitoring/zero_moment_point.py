@@ -156,13 +156,7 @@ class MomentumMeter:
         Raises:
             InputError: there is no robot of that name, or nothing of it that has a mass moves.
         """
-        if robot not in simulation.robots:
-            raise InputError(
-                f"there is no robot '{robot}'",
-                element="robot",
-                remedy=f"There are {', '.join(simulation.robots) or 'none'}",
-            )
-        self._part = simulation.world.part(robot)
+        self._part = simulation.world.part(simulation.robots[robot].name)
         model = self._part.model
         self._data = model.createData()
         joints = list(range(1, model.njoints))

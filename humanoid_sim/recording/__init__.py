@@ -3,7 +3,7 @@
 
 from humanoid_sim.recording.log import PLOTS, plot_log, read_log
 from humanoid_sim.recording.mcap_recorder import McapRecorder
-from humanoid_sim.recording.path_trace import PathTrace, Trace
-from humanoid_sim.recording.tables import TABLES, CsvRecorder
+from humanoid_sim.recording.path_trace import PathTrace
+from humanoid_sim.recording.tables import CsvRecorder
 
-__all__ = ["PLOTS", "TABLES", "CsvRecorder", "McapRecorder", "PathTrace", "Trace", "plot_log", "read_log"]
+__all__ = ["PLOTS", "CsvRecorder", "McapRecorder", "PathTrace", "plot_log", "read_log"]

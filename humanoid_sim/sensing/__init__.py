@@ -6,11 +6,4 @@ from humanoid_sim.sensing.inertial_means import InertialMeans
 from humanoid_sim.sensing.noisy_sensors import NoisySensors
 from humanoid_sim.sensing.sensor_settings import SensorSettings, with_usual_noise
 
-__all__ = [
-    "ForceSensor",
-    "InertialMeans",
-    "NoisySensors",
-    "SensorSettings",
-    "identify_force_sensor",
-    "with_usual_noise",
-]
+__all__ = ["NoisySensors"]

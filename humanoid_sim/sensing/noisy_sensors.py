@@ -263,12 +263,8 @@ class NoisySensors(Module):
     def _reading(self, robot: str, sensor: str, quantity: str) -> NDArray[np.float64]:
         key = (robot, sensor, quantity)
         if key not in self._readings:
-            simulation = self._attached()
-            if robot not in simulation.robots:
-                raise InputError(
-                    f"there is no robot '{robot}'", element="robot", remedy=f"There are {', '.join(simulation.robots)}"
-                )
-            known = [name for owner, name, kind in self._readings if owner == robot and kind == quantity]
+            own = self._attached().robots[robot].name
+            known = [name for owner, name, kind in self._readings if owner == own and kind == quantity]
             raise InputError(
                 f"no sensor '{sensor}' of the robot '{robot}' measures {quantity.replace('_', ' ')}",
                 element="sensor",
@@ -360,12 +356,6 @@ class ForceComparison(Module):
         Raises:
             InputError: they are not.
         """
-        if self._robot not in simulation.robots:
-            raise InputError(
-                f"there is no robot '{self._robot}'",
-                element="robot",
-                remedy=f"There are {', '.join(simulation.robots) or 'none'}",
-            )
         simulation.robots[self._robot].wrench(self._sensor)
 
     def after_step(self, simulation: Simulation) -> None:

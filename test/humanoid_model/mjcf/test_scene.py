@@ -12,8 +12,9 @@ import pinocchio as pin
 import pytest
 
 from humanoid_kinematics import load_mechanism
-from humanoid_model import InputError, RobotWarning, SceneError, load_scene
+from humanoid_model import InputError, RobotWarning, load_scene
 from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, Sphere
+from humanoid_model.errors import SceneError
 from humanoid_model.urdf import read_urdf
 from humanoid_sim import Simulation
 

@@ -13,7 +13,7 @@ from humanoid_model import load_robot
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import FeedForward, TrajectoryPlayer
-from humanoid_sim.monitoring import robot_balance
+from humanoid_sim.monitoring.balance import robot_balance
 
 PERIOD = 4.0
 """s: to the sides and back."""

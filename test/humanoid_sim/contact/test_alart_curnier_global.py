@@ -10,7 +10,12 @@ from fixtures.hard_contact_problems import grazing, many_points
 from numpy.testing import assert_allclose
 
 from humanoid_sim import solve_contacts
-from humanoid_sim.contact.alart_curnier_global import contact_derivatives, contact_function, newton_direction
+from humanoid_sim.contact.alart_curnier_global import (
+    contact_derivatives,
+    contact_function,
+    newton_direction,
+    newton_room,
+)
 from humanoid_sim.contact.nsgs import optimal_steps
 
 
@@ -78,7 +83,7 @@ def test_direction_solves_the_newton_system(seed: int) -> None:
     v = W @ f + v_free
     psi = function(W, v_free, mu, steps, f)
     direction = np.empty(f.size)
-    assert newton_direction(W, mu, steps, f, v, psi, 0.0, direction)
+    assert newton_direction(W, mu, steps, f, v, psi, 0.0, direction, newton_room(mu.size))
     h = 1e-7
     slope = (function(W, v_free, mu, steps, f + h * direction) - psi) / h
     assert_allclose(slope, -psi, atol=1e-4 * max(1.0, np.abs(direction).max()))

@@ -17,8 +17,8 @@ from humanoid_model import Robot, load_robot
 from humanoid_model.convex_polygon import polygon_area, polygon_margin
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
-from humanoid_sim.monitoring import BalanceMonitor, FootForceMonitor, robot_balance
-from humanoid_sim.monitoring.balance import horizontal_axes
+from humanoid_sim.monitoring import BalanceMonitor, FootForceMonitor
+from humanoid_sim.monitoring.balance import horizontal_axes, robot_balance
 from humanoid_sim.monitoring.zero_moment_point import MomentumMeter, inertial_zero_moment_point
 from humanoid_sim.stepping.contacts import ContactState
 

@@ -10,7 +10,7 @@ import pytest
 
 from humanoid_model.errors import InputError
 from humanoid_sim import Module, Simulation
-from humanoid_sim.monitoring import RealTimeMonitor
+from humanoid_sim.monitoring.real_time_monitor import RealTimeMonitor
 
 
 def test_every_step_is_measured_once_with_all_modules() -> None:

@@ -15,8 +15,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from humanoid_model.errors import InputError
 from humanoid_sim import Module, Simulation
-from humanoid_sim.recording import TABLES, CsvRecorder, McapRecorder, read_log
-from humanoid_sim.recording.tables import robot_zero_moment_point
+from humanoid_sim.recording import CsvRecorder, McapRecorder, read_log
+from humanoid_sim.recording.tables import TABLES, robot_zero_moment_point
 
 STEPS = 60
 

@@ -16,7 +16,8 @@ from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.files import find_resource
 from humanoid_sim import Simulation
-from humanoid_sim.sensing import ForceSensor, NoisySensors, identify_force_sensor
+from humanoid_sim.sensing import NoisySensors
+from humanoid_sim.sensing.force_sensor import ForceSensor, identify_force_sensor
 
 GAIN = np.eye(6) + 0.05 * np.random.default_rng(0).normal(size=(6, 6))
 
