@@ -24,7 +24,7 @@ from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.joint_view import BallJoint, JointView
 from humanoid_model.scene import STANDARD_GRAVITY
-from humanoid_model.shelf import Shelf
+from humanoid_model.files import Shelf
 
 
 @dataclass

@@ -20,7 +20,7 @@ from humanoid_control.walking.zmp_reference import zmp_reference
 from humanoid_model import Robot
 from humanoid_model.convex_polygon import convex_hull, polygon_margin
 from humanoid_model.errors import InputError
-from humanoid_model.multibody_zmp import multibody_zero_moment_point
+from humanoid_model.whole_body_dynamics import multibody_zero_moment_point
 
 _GRAVITY = 9.81
 """m/s^2."""

@@ -24,7 +24,7 @@ from humanoid_model.arrays import Array
 from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_model.fields import Described, number
-from humanoid_model.inverse_dynamics_program import BodyLimits, WeightedTasks
+from humanoid_model.whole_body_dynamics import BodyLimits, WeightedTasks
 
 _ALIGNED = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 _SKEW = np.stack([pin.skew(axis) for axis in np.eye(3)]).reshape(3, 9)

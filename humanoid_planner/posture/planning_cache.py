@@ -11,7 +11,9 @@ from pathlib import Path
 from humanoid_model import Robot, Scene, load_robot, load_scene
 from humanoid_model.description import Geometry, Mesh
 from humanoid_model.errors import InputError
-from humanoid_model.shelf import Shelf
+from humanoid_model.files import Shelf
+from humanoid_planner.posture.tasks.collision_model import CollisionModel
+from humanoid_model.files import Shelf
 from humanoid_planner.posture.tasks.collision_model import CollisionModel
 
 

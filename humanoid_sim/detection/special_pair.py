@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from humanoid_model.apart import load_called
 from humanoid_model.description import Box, Capsule, Cylinder, Ellipsoid, Sphere
-from humanoid_sim.detection.backends import BACKENDS, CoalDistance
+from humanoid_sim.detection.backends import BACKENDS, CoalDistance, MeshPair, distinct_points, mesh_intersection
 from humanoid_sim.detection.convex_pair import contact_patch, convex_distance
 from humanoid_sim.detection.face_contact import FACE_CONTACT, MAX_POINTS, VERTICES
 from humanoid_sim.detection.mesh_contact import MESH_POINTS, mesh_contact
-from humanoid_sim.detection.mesh_pair import MeshPair, distinct_points, mesh_intersection
 from humanoid_sim.detection.patch_reduction import reduce_patch
 from humanoid_sim.detection.shape_table import MeshPoints, Nearest, PatchPoints, Pose, ShapeTable, shape_table
 from humanoid_sim.detection.solids import Polytope, SolidShape, TriangleMesh

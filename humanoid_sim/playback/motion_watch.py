@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.arrays import Array
-from humanoid_model.multibody_zmp import zero_moment_point_of_forces
+from humanoid_model.whole_body_dynamics import zero_moment_point_of_forces
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 
 #: A base lower than its plan by this much has fallen [m].

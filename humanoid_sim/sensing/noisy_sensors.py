@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from humanoid_model.errors import InputError
 from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, Noise
 from humanoid_sim.module import Module
-from humanoid_sim.sensing.force_sensor import ForceSensor
-from humanoid_sim.sensing.noisy_signal import (
+from humanoid_sim.sensing.signals import (
+    ForceSensor,
     NoisyOrientation,
     NoisySignal,
     OrientationState,

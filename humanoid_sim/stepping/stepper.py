@@ -28,7 +28,6 @@ from humanoid_sim.stepping.operators import (
     closure_rows,
     eliminate_closures,
 )
-from humanoid_sim.stepping.pinocchio_dynamics import PinocchioDynamics
 from humanoid_sim.stepping.rows_and_forces import (
     end_wrenches,
     first_not_finite,
@@ -53,7 +52,14 @@ from humanoid_sim.stepping.run_steps import (
     room,
     run_steps,
 )
-from humanoid_sim.stepping.second_order import displacement_velocity, fly, free_bodies, remember_pull, turning
+from humanoid_sim.stepping.second_order import (
+    PinocchioDynamics,
+    displacement_velocity,
+    fly,
+    free_bodies,
+    remember_pull,
+    turning,
+)
 from humanoid_sim.stepping.solve_groups import correction_forces, solve_all
 from humanoid_sim.stepping.step_data import (
     BlockArrays,

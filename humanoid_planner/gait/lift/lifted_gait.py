@@ -13,17 +13,10 @@ import pinocchio as pin
 
 from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
-from humanoid_model.multibody_zmp import multibody_zero_moment_point
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.robot import Robot
-from humanoid_planner.gait.lift.bearing import (
-    Bearing,
-    Part,
-    SoleGeometry,
-    bearing_points,
-    sole_of_leg,
-    support_margin,
-)
+from humanoid_model.whole_body_dynamics import multibody_zero_moment_point
+from humanoid_planner.gait.lift.bearing import Bearing, Part, SoleGeometry, bearing_points, sole_of_leg, support_margin
 from humanoid_planner.gait.lift.ground_forces import GroundForces, ground_forces
 from humanoid_planner.gait.lift.lateral_sway import PendulumMotion, PendulumPhase, solve_pendulum
 from humanoid_planner.gait.lift.leg_placement import LegPlacement

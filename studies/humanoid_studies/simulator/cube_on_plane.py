@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.description import Box
 from humanoid_model.scene import PairRule
-from humanoid_sim.detection.backends import BACKENDS
-from humanoid_sim.detection.mesh_pair import MeshPair, distinct_points
+from humanoid_sim.detection.backends import BACKENDS, MeshPair, distinct_points
 from humanoid_sim.detection.special_pair import ShapeMotion, SpecialPair, surface_mesh
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import Curve, ExperimentResult, Panel, Row, curve

@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from humanoid_model.sensor import Noise
 from humanoid_sim.monitoring.friction_identification import FRICTION, MASS, PULLS, PullTest, identify_friction
-from humanoid_sim.sensing.noisy_signal import NoisySignal
+from humanoid_sim.sensing.signals import NoisySignal
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
 
 SLIP_FORCE = 114.06

@@ -10,7 +10,7 @@ import pytest
 from humanoid_control.execution.motion_check import MotionBounds, sole_faults
 from humanoid_control.walking import generate_walk, plan_footsteps
 from humanoid_model import load_robot
-from humanoid_model.multibody_zmp import multibody_zero_moment_point
+from humanoid_model.whole_body_dynamics import multibody_zero_moment_point
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from humanoid_model import Contact, Robot, Surface, load_robot
 from humanoid_model.convex_polygon import convex_hull
 from humanoid_model.errors import InputError
-from humanoid_model.multibody_zmp import multibody_zero_moment_point
+from humanoid_model.whole_body_dynamics import multibody_zero_moment_point
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 from humanoid_planner.equilibrium.force_distribution import MotionBalance
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon

@@ -8,8 +8,15 @@ from fixtures.scenes import place
 from numpy.testing import assert_allclose, assert_array_equal
 
 from humanoid_model.description import Box
-from humanoid_sim.detection.backends import BACKENDS
-from humanoid_sim.detection.mesh_pair import COPLANAR, NONE, SEGMENT, MeshPair, distinct_points, triangle_intersection
+from humanoid_sim.detection.backends import (
+    BACKENDS,
+    COPLANAR,
+    NONE,
+    SEGMENT,
+    MeshPair,
+    distinct_points,
+    triangle_intersection,
+)
 from humanoid_sim.detection.solids import TriangleMesh
 from humanoid_sim.detection.special_pair import surface_mesh
 

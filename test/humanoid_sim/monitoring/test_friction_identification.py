@@ -11,7 +11,7 @@ import pytest
 from humanoid_model.errors import InputError
 from humanoid_model.sensor import Noise
 from humanoid_sim.monitoring.friction_identification import FRICTION, MASS, PULLS, PullTest, identify_friction
-from humanoid_sim.sensing.noisy_signal import NoisySignal
+from humanoid_sim.sensing.signals import NoisySignal
 
 SLIP_FORCE = 114.06
 """N12: 0.983 times 11.84 kg times 9.8 m/s^2."""

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""The quadratic program of whole-body inverse dynamics: tasks, dynamics of the base, friction pyramids, efforts.
+r"""Dynamics of the whole body: zero-moment points, and the quadratic program of inverse dynamics.
 
-The unknowns are the accelerations and the forces at the corners that bear, :math:`x=(\dot v, f)`,
+Zero-moment points are those of the motion of all bodies, and of contact forces. The program has tasks, the dynamics of
+the base, friction pyramids and efforts. Its unknowns are the accelerations and the forces at the corners that bear,
+:math:`x=(\dot v, f)`,
 
 .. math::
 
@@ -22,9 +24,58 @@ from dataclasses import dataclass, field
 
 import daqp
 import numpy as np
-from numpy.typing import NDArray
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
 
-from humanoid_model.arrays import Array
+from humanoid_model.arrays import Array, Reals
+
+
+def multibody_zero_moment_point(
+    model: pin.Model, q: Reals, v: Reals, a: Reals
+) -> tuple[Array, Array]:
+    """Zero-moment points on the ground z = 0, and the forces there.
+
+    Args:
+        model: of the robot; its gravity is along -z.
+        q: configurations, shape (k, nq).
+        v: velocities, shape (k, nv).
+        a: accelerations, shape (k, nv).
+
+    Returns:
+        Points [m], shape (k, 2), and forces of the ground [N], shape (k, 3); a point means nothing where its force
+        doesn't point upwards.
+    """
+    data = model.createData()
+    mass = pin.computeTotalMass(model)
+    weight = -mass * model.gravity.linear
+    points, forces = np.empty((len(q), 2)), np.empty((len(q), 3))
+    for i in range(len(q)):
+        rate = pin.computeCentroidalMomentumTimeVariation(model, data, q[i], v[i], a[i])
+        force = rate.linear + weight
+        moment = rate.angular + np.cross(data.com[0], force)
+        points[i] = -moment[1] / force[2], moment[0] / force[2]
+        forces[i] = force
+    return points, forces
+
+
+def zero_moment_point_of_forces(places: ArrayLike, forces: ArrayLike) -> Array:
+    """(3,) point where contact forces have no horizontal moment, at the mean height of their vertical parts [m].
+
+    Args:
+        places: of m contacts in the world, shape (m, 3) [m].
+        forces: on the robot, in the world, shape (m, 3) [N].
+
+    Returns:
+        The point; not a number where nothing presses.
+    """
+    at, f = (np.asarray(one, dtype=float).reshape(-1, 3) for one in (places, forces))
+    total = float(f[:, 2].sum())
+    if not total > 0.0:
+        return np.full(3, np.nan)
+    height = float(f[:, 2] @ at[:, 2]) / total
+    level = f[:, [2]] * at[:, :2] - (at[:, [2]] - height) * f[:, :2]
+    return np.array([*(level.sum(axis=0) / total), height])
+
 
 _EQUALITY = 5
 """DAQP's mark of an equality."""

@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model import load_robot
-from humanoid_model.multibody_zmp import multibody_zero_moment_point
+from humanoid_model.whole_body_dynamics import multibody_zero_moment_point
 
 
 def test_ground_wrench_has_no_moment_about_it() -> None:
