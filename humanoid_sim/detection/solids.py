@@ -36,20 +36,20 @@ def store_folder() -> Path:
     return cache_folder("hulls")
 
 
-def stored_of_mesh(mesh: Mesh, source: str, make: Callable[[], Arrays]) -> Arrays:
-    """Return what is made of a mesh, from disk if it was made of a file of the same content and scale before.
+def stored_of_mesh(mesh: Mesh, what: str, make: Callable[[], Arrays]) -> Arrays:
+    """Return what is made of a mesh, from disk if this code made it of a file of the same content and scale before.
 
     Args:
         mesh: the mesh.
-        source: file of the code that makes it: other code makes it anew.
+        what: is made of it, a word that nothing else here has.
         make: makes it; where the file can't be read, it says so.
     """
     try:
         content = mesh.path.read_bytes()
     except OSError:
         return make()
-    name = f"{mesh.path.suffix.lower()} {mesh.scale.tolist()} ".encode()
-    return stored_arrays(Path(source).read_bytes() + name + content, make, store_folder())
+    name = f"{what} {mesh.path.suffix.lower()} {mesh.scale.tolist()} ".encode()
+    return stored_arrays(Path(__file__).read_bytes() + name + content, make, store_folder())
 
 
 def hull_vertices(mesh: Mesh | HeightField) -> NDArray[np.float64]:
@@ -68,7 +68,7 @@ def hull_vertices(mesh: Mesh | HeightField) -> NDArray[np.float64]:
 def _mesh_hull(path: Path, scale: tuple[float, float, float], changed: int) -> NDArray[np.float64]:
     """Return the vertices of the hull of a mesh file as it was last changed."""
     mesh = Mesh(path, np.array(scale))
-    return stored_of_mesh(mesh, __file__, lambda: {"vertices": _extreme_points(mesh)})["vertices"]
+    return stored_of_mesh(mesh, "hull", lambda: {"vertices": _extreme_points(mesh)})["vertices"]
 
 
 def _extreme_points(mesh: Mesh | HeightField) -> NDArray[np.float64]:
@@ -418,5 +418,5 @@ def _convex_parts(path: Path, scale: tuple[float, float, float], changed: int) -
             "ends": np.cumsum([len(vertices) for vertices, _ in parts]),
         }
 
-    kept = stored_of_mesh(mesh, __file__, decompose)
+    kept = stored_of_mesh(mesh, "convex parts", decompose)
     return tuple(Polytope.stored(part) for part in np.split(kept["vertices"], kept["ends"][:-1]))
