@@ -58,23 +58,37 @@ def multibody_zero_moment_point(
     return points, forces
 
 
-def zero_moment_point_of_forces(places: ArrayLike, forces: ArrayLike) -> Array:
-    """(3,) point where contact forces have no horizontal moment, at the mean height of their vertical parts [m].
+def zero_moment_point(
+    places: ArrayLike, forces: ArrayLike, up: ArrayLike = (0.0, 0.0, 1.0), height: float | None = None
+) -> Array:
+    r"""(3,) point of a horizontal plane about which contact forces have no moment across the vertical [m].
+
+    :math:`p = (n\times M_O + h f)/(f\cdot n)`, with the moment about the origin and the plane at height h.
 
     Args:
-        places: of m contacts in the world, shape (m, 3) [m].
-        forces: on the robot, in the world, shape (m, 3) [N].
+        places: where the forces act, in the world [m], shape (m, 3).
+        forces: on the robot, in the world [N], shape (m, 3).
+        up: unit vector against gravity, shape (3,).
+        height: of the plane, ``up @ p`` [m]; None for that of the places, weighted by their vertical forces: on flat
+            ground the ground itself, elsewhere a choice of plane that the field has no agreement on.
 
     Returns:
         The point; not a number where nothing presses.
     """
     at, f = (np.asarray(one, dtype=float).reshape(-1, 3) for one in (places, forces))
-    total = float(f[:, 2].sum())
-    if not total > 0.0:
+    vertical = np.asarray(up, dtype=float)
+    force = f.sum(axis=0)
+    carried = float(force @ vertical)
+    if not carried > 0.0:
         return np.full(3, np.nan)
-    height = float(f[:, 2] @ at[:, 2]) / total
-    level = f[:, [2]] * at[:, :2] - (at[:, [2]] - height) * f[:, :2]
-    return np.array([*(level.sum(axis=0) / total), height])
+    if height is None:
+        height = float((f @ vertical) @ (at @ vertical)) / carried
+    products = at.T @ f
+    moment = np.array(
+        [products[1, 2] - products[2, 1], products[2, 0] - products[0, 2], products[0, 1] - products[1, 0]]
+    )
+    across = pin.skew(vertical) @ moment + height * force  # its part along up is height * carried
+    return np.asarray(across / carried)
 
 
 _EQUALITY = 5

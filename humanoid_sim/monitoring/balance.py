@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from humanoid_model.convex_polygon import convex_hull, polygon_margin
 from humanoid_model.errors import InputError
+from humanoid_model.whole_body_dynamics import zero_moment_point
 from humanoid_sim.module import Module
 from humanoid_sim.monitoring.zero_moment_point import (
     CentroidalMomentum,
     MomentumMeter,
     capture_point,
     centre_of_pressure,
-    zero_moment_point,
 )
 from humanoid_sim.stepping.contacts import ContactState
 

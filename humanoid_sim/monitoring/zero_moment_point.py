@@ -33,37 +33,6 @@ def centre_of_pressure(
     return normal_forces @ positions / total if total > 0.0 else np.full(3, np.nan)
 
 
-def zero_moment_point(
-    positions: NDArray[np.float64],
-    forces: NDArray[np.float64],
-    up: NDArray[np.float64],
-    height: float,
-) -> NDArray[np.float64]:
-    r"""Return the point of a horizontal plane about which forces have no moment across the vertical.
-
-    :math:`p = (n\times M_O + h f)/(f\cdot n)`, with the moment about the origin and the plane at height h.
-
-    Args:
-        positions: where the forces act [m], shape (m, 3).
-        forces: on the robot [N], shape (m, 3).
-        up: unit vector against gravity, shape (3,).
-        height: of the plane, ``up @ p`` [m].
-
-    Returns:
-        m, shape (3,); NaN where the forces don't carry anything.
-    """
-    force = forces.sum(axis=0)
-    carried = float(force @ up)
-    if carried <= 0.0:
-        return np.full(3, np.nan)
-    products = positions.T @ forces
-    moment = np.array(
-        [products[1, 2] - products[2, 1], products[2, 0] - products[0, 2], products[0, 1] - products[1, 0]]
-    )
-    across = pin.skew(up) @ moment + height * force  # its part along up is height * carried
-    return np.asarray(across / carried)
-
-
 def inertial_zero_moment_point(
     centre_of_mass: NDArray[np.float64],
     momentum_rate: NDArray[np.float64],

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from humanoid_model.arrays import Array
-from humanoid_model.whole_body_dynamics import zero_moment_point_of_forces
+from humanoid_model.whole_body_dynamics import zero_moment_point
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 
 #: A base lower than its plan by this much has fallen [m].
@@ -148,7 +148,7 @@ class MotionWatch:
         for one in contacts:
             loads[one.link] = loads.get(one.link, 0.0) + float(one.force @ one.normal)
         measured = self._measured(now, loads)
-        point = zero_moment_point_of_forces([one.place for one in contacts], [one.force for one in contacts])
+        point = zero_moment_point([one.place for one in contacts], [one.force for one in contacts])
         points = trajectory.zero_moment_point
         planned_point = np.full(3, np.nan) if points is None else points[self._sample(now)]
         worst = float(np.abs(off[6:]).max())

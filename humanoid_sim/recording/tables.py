@@ -15,8 +15,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
+from humanoid_model.whole_body_dynamics import zero_moment_point
 from humanoid_sim.module import Module
-from humanoid_sim.monitoring.zero_moment_point import zero_moment_point
 from humanoid_sim.stepping.contacts import Contacts, ContactState
 
 if TYPE_CHECKING:
@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 
 def robot_zero_moment_point(contacts: Contacts, robot: str, up: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Point about which the contact forces on a robot have no moment across the vertical.
-
-    It lies in the horizontal plane through the mean of the contact points, weighted by their vertical forces: on flat
-    ground the ground itself, elsewhere a choice of plane that the field has no agreement on.
+    """Zero-moment point of all contact forces on a robot.
 
     Args:
         contacts: of the last step.
@@ -40,15 +37,7 @@ def robot_zero_moment_point(contacts: Contacts, robot: str, up: NDArray[np.float
     prefix = f"{robot}/"
     signs = np.array([a.startswith(prefix) * 1.0 - b.startswith(prefix) for a, b in contacts.bodies])
     rows = signs != 0.0  # contacts between the robot's own links cancel
-    if not rows.any():
-        return np.full(3, np.nan)
-    forces = signs[rows, None] * contacts.force[rows]
-    points = contacts.position[rows]
-    vertical = forces @ up
-    carried = float(vertical.sum())
-    if carried <= 0.0:
-        return np.full(3, np.nan)
-    return zero_moment_point(points, forces, up, float(vertical @ (points @ up)) / carried)
+    return zero_moment_point(contacts.position[rows], signs[rows, None] * contacts.force[rows], up)
 
 
 Row = tuple[object, ...]

@@ -10,12 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
-from humanoid_sim.monitoring.zero_moment_point import (
-    capture_point,
-    centre_of_pressure,
-    inertial_zero_moment_point,
-    zero_moment_point,
-)
+from humanoid_model.whole_body_dynamics import zero_moment_point
+from humanoid_sim.monitoring.zero_moment_point import capture_point, centre_of_pressure, inertial_zero_moment_point
 
 UP = np.array([0.0, 0.0, 1.0])
 GRAVITY = np.array([0.0, 0.0, -9.8])
@@ -32,6 +28,10 @@ def test_no_moment_across_the_vertical_is_left() -> None:
         moment = np.cross(positions - point, forces).sum(axis=0)
         assert_allclose(moment - (moment @ up) * up, 0.0, atol=1e-12)
         assert point @ up == pytest.approx(0.3)
+        weights = forces @ up
+        middle = zero_moment_point(positions, forces, up)
+        assert_allclose(middle - point, (middle @ up - 0.3) * forces.sum(axis=0) / weights.sum(), atol=1e-12)
+        assert middle @ up == pytest.approx(weights @ (positions @ up) / weights.sum())
 
 
 def test_on_flat_ground_it_is_the_centre_of_pressure() -> None:
