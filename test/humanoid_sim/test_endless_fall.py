@@ -11,7 +11,7 @@ from humanoid_model.errors import RobotWarning
 from humanoid_model.scene_file import load_scene
 from humanoid_sim import Simulation
 from humanoid_sim.__main__ import main
-from humanoid_sim.monitoring.endless_fall import EndlessFall
+from humanoid_sim.endless_fall import EndlessFall
 
 BODY = "<inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
 URDF = f"""<robot name="brick">
