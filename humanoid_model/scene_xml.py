@@ -18,7 +18,7 @@ from humanoid_model.description import Geometry
 from humanoid_model.errors import SceneError
 from humanoid_model.files import require_file
 from humanoid_model.loop_closure import KINDS, LoopClosure
-from humanoid_model.mjcf.scene import read_scene_mjcf
+from humanoid_model.mjcf_scene import read_scene_mjcf
 from humanoid_model.scene import Scene
 from humanoid_model.scene_builder import PAIR_FIELDS, SceneBuilder
 from humanoid_model.xml_element import XmlElement, XmlField, parse_xml
@@ -92,7 +92,7 @@ _SHAPES = {
 
 
 def read_scene_xml(path: Path) -> Scene:
-    """Read a scene; an MJCF document by :func:`~humanoid_model.mjcf.scene.read_scene_mjcf`.
+    """Read a scene; an MJCF document by :func:`~humanoid_model.mjcf_scene.read_scene_mjcf`.
 
     Args:
         path: the file.

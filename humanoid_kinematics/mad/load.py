@@ -18,9 +18,9 @@ from humanoid_kinematics.solver.mechanism import Coupling, Mechanism, Tool
 from humanoid_model import RobotError, load_robot
 from humanoid_model.errors import MissingLibraryError
 from humanoid_model.files import find_resource, list_resources, read_text
-from humanoid_model.mjcf.bodies import read_bodies
-from humanoid_model.mjcf.document import MjcfDocument
-from humanoid_model.mjcf.tree import build_tree, configuration, read_actuators, read_equalities, read_keyframes
+from humanoid_model.mjcf_bodies import read_bodies
+from humanoid_model.mjcf_document import MjcfDocument
+from humanoid_model.mjcf_tree import build_tree, configuration, read_actuators, read_equalities, read_keyframes
 
 
 def load_mjcf(path: str | Path) -> Mechanism:

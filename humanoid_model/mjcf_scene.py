@@ -19,9 +19,9 @@ from humanoid_model.actuator import Tendon, TendonDrive, TendonPoint
 from humanoid_model.errors import SceneError
 from humanoid_model.files import read_text
 from humanoid_model.loop_closure import LoopClosure
-from humanoid_model.mjcf.bodies import MjcfBody, MjcfGeom, MjcfJoint, read_bodies, read_friction
-from humanoid_model.mjcf.document import MjcfDocument
-from humanoid_model.mjcf.tree import (
+from humanoid_model.mjcf_bodies import MjcfBody, MjcfGeom, MjcfJoint, read_bodies, read_friction
+from humanoid_model.mjcf_document import MjcfDocument
+from humanoid_model.mjcf_tree import (
     WORLD,
     JointLaw,
     build_tree,

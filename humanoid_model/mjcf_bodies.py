@@ -27,7 +27,7 @@ from humanoid_model.description import (
 )
 from humanoid_model.height_field import read_heights
 from humanoid_model.inertia import inertia_problem, solid_inertia
-from humanoid_model.mjcf.document import MjcfDocument
+from humanoid_model.mjcf_document import MjcfDocument
 from humanoid_model.xml_element import XmlElement
 
 _PLACE = ("pos", "quat", "axisangle", "euler", "xyaxes", "zaxis")

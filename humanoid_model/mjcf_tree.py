@@ -14,8 +14,8 @@ import pinocchio as pin
 from humanoid_model.actuator import Spring
 from humanoid_model.description import HalfSpace, Joint, JointLimit, Link, Mimic, RobotDescription
 from humanoid_model.loop_closure import KINDS, LoopClosure
-from humanoid_model.mjcf.bodies import MjcfBody, MjcfJoint
-from humanoid_model.mjcf.document import MjcfDocument
+from humanoid_model.mjcf_bodies import MjcfBody, MjcfJoint
+from humanoid_model.mjcf_document import MjcfDocument
 from humanoid_model.robot import Robot, build_robot
 from humanoid_model.robot_file import RobotFile
 from humanoid_model.urdf_text import urdf_text

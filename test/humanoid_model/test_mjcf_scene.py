@@ -18,7 +18,7 @@ from humanoid_model.errors import SceneError
 from humanoid_model.urdf import read_urdf
 from humanoid_sim import Simulation
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 ORACLES = json.loads((FIXTURES / "mjcf_oracles.json").read_text())
 """What MuJoCo says, recorded by benchmark/peers/mujoco_mjcf.py."""
 
