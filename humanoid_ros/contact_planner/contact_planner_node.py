@@ -7,7 +7,7 @@ Postures and checks are answered in the node's own threads, plans and motions in
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -38,7 +38,6 @@ from humanoid_ros.contact_planner.planner_services import (
 )
 from humanoid_ros.contact_planner.posture_answer import joint_state
 from humanoid_ros.messages.conversions import seconds
-from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
     declare_field,
@@ -67,35 +66,6 @@ class PlanRequests(ProcessRequests):
     name, service, action = "plan_contacts", PlanContacts, PlanContactsAction
     field, content = "plan", ContactPlan
     function = f"{MODULE}:plan"
-    limit_field = "time_limit"
-
-    def __init__(
-        self,
-        node: AnsweringNode,
-        workers: ProcessWorkers,
-        cache: tuple[int, float, float],
-        defaults: Callable[[], PlanDefaults],
-        show: Callable[[ContactPlan], None],
-    ) -> None:
-        """Offer both.
-
-        Args:
-            node: that offers them.
-            workers: that work.
-            cache: what each of them keeps, see :func:`humanoid_ros.contact_planner.planning_worker.planning_cache`.
-            defaults: what requests may leave open.
-            show: takes each plan that was found, in the executor's thread.
-        """
-        super().__init__(node, workers)
-        self._cache, self._defaults, self._show = cache, defaults, show
-
-    def asked(self, goal: Any) -> Any:
-        """Return the request in a goal of the action, or in a request of the service."""
-        return goal.request
-
-    def arguments(self) -> tuple[PlanDefaults, tuple[int, float, float]]:
-        """Return what requests may leave open, and what processes keep."""
-        return self._defaults(), self._cache
 
     def time_limit(self, request: ContactPlanRequest) -> float:
         """Wall-clock time that a request may take [s]."""
@@ -116,40 +86,19 @@ class PlanRequests(ProcessRequests):
 
 
 class MotionRequests(ProcessRequests):
-    """Motions along contact plans."""
+    """Motions along contact plans; their stamps stay 0: they begin when they are played."""
 
     name, action = "generate_motion", GenerateMotion
     field, content = "trajectory", WholeBodyTrajectory
     function = f"{MODULE}:move"
-    limit_field = "time_limit"
-
-    def __init__(
-        self,
-        node: AnsweringNode,
-        workers: ProcessWorkers,
-        cache: tuple[int, float, float],
-        defaults: Callable[[], PlanDefaults],
-        show: Callable[[WholeBodyTrajectory], None],
-    ) -> None:
-        """Offer the action.
-
-        Args:
-            node: that offers it.
-            workers: that work.
-            cache: what each of them keeps, see :func:`humanoid_ros.contact_planner.planning_worker.planning_cache`.
-            defaults: what requests may leave open.
-            show: takes each motion along a whole plan, in the executor's thread.
-        """
-        super().__init__(node, workers)
-        self._cache, self._defaults, self._show = cache, defaults, show
 
     def asked(self, goal: Any) -> Any:
         """Return the goal, which is the request."""
         return goal
 
-    def arguments(self) -> tuple[tuple[int, float, float]]:
+    def arguments(self) -> tuple[Any, ...]:
         """Return what processes keep."""
-        return (self._cache,)
+        return self._kept
 
     def time_limit(self, request: GenerateMotion.Goal) -> float:
         """Wall-clock time that a request may take [s]."""
@@ -159,11 +108,6 @@ class MotionRequests(ProcessRequests):
         """Return feedback of a step."""
         steps = round(progress.part / progress.fraction) if progress.fraction else 0
         return GenerateMotion.Feedback(step=progress.part, steps=steps, stage=progress.stage), None
-
-    def take(self, content: WholeBodyTrajectory, success: bool) -> None:
-        """Publish a motion along a whole plan; its stamp stays 0: it begins when it is played."""
-        if success:
-            self._show(content)
 
 
 class ContactPlannerNode(ServingNode):
@@ -210,8 +154,8 @@ class ContactPlannerNode(ServingNode):
         self.workers.offer(CheckEquilibrium, "check_equilibrium", self._check)
         self.workers.offer(VerifyPlan, "verify_plan", lambda *asked: answer_verify_plan(self._cache, *asked))
         workers = ProcessWorkers(whole(self, "processes"), MODULE, number(self, "process_idle_time"))
-        self._plans = PlanRequests(self, workers, kept, self._plan_defaults, self._show_plan)
-        self._motions = MotionRequests(self, workers, kept, self._plan_defaults, self._trajectory.publish)
+        self._plans = PlanRequests(self, workers, self._plan_defaults, self._show_plan, kept)
+        self._motions = MotionRequests(self, workers, self._plan_defaults, self._trajectory.publish, kept)
         self.workers.requests = self._plans, self._motions
         self.workers.prepare("generate_posture", lambda: warm_up(self._cache, self._defaults()))
         refuse_unusable(self, self._check_parameters)

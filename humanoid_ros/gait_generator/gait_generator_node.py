@@ -6,7 +6,7 @@ Gaits are worked out in processes; the service and the action `generate_gait` ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -30,7 +30,6 @@ from humanoid_ros.gait_generator.gait_markers import strip_markers
 from humanoid_ros.gait_generator.gait_replay import MODES, ONCE, GaitReplay
 from humanoid_ros.gait_generator.gait_worker import compute_states
 from humanoid_ros.messages.conversions import seconds
-from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import (
     declare_field,
@@ -63,33 +62,6 @@ class GaitRequests(ProcessRequests):
     function = f"{MODULE}:generate"
     limit_field = "options.time_limit"
 
-    def __init__(
-        self,
-        node: AnsweringNode,
-        workers: ProcessWorkers,
-        defaults: Callable[[], GaitDefaults],
-        show: Callable[[Gait], None],
-    ) -> None:
-        """Offer both.
-
-        Args:
-            node: that offers them.
-            workers: that work.
-            defaults: what requests may leave open.
-            show: takes each gait that was generated, in the executor's thread.
-        """
-        super().__init__(node, workers)
-        self._defaults = defaults
-        self._show = show
-
-    def asked(self, goal: Any) -> Any:
-        """Return the request in a goal of the action, or in a request of the service."""
-        return goal.request
-
-    def arguments(self) -> tuple[GaitDefaults]:
-        """Return what requests may leave open."""
-        return (self._defaults(),)
-
     def time_limit(self, request: GaitRequest) -> float:
         """Wall-clock time that a request may take [s]."""
         return seconds(request.options.time_limit) or self._defaults().time_limit
@@ -98,23 +70,20 @@ class GaitRequests(ProcessRequests):
         """Return feedback of a stage, or what is solved so far."""
         if isinstance(progress.result, bytes):
             return None, deserialize_message(progress.result, Gait)
-        return _feedback(progress), None
+        feedback = GenerateGaitAction.Feedback(
+            phase=progress.part,
+            stage=progress.stage,
+            residual=progress.residual,
+            nodes=progress.nodes,
+            cost=progress.cost,
+        )
+        return feedback, None
 
     def take(self, content: Gait, success: bool) -> None:
         """Stamp a gait; draw and play one that is solved, also where it doesn't keep everything."""
         content.header.stamp = self._node.get_clock().now().to_msg()
         if success or content.trajectory.joints.points:
             self._show(content)
-
-
-def _feedback(progress: Progress) -> GenerateGaitAction.Feedback:
-    return GenerateGaitAction.Feedback(
-        phase=progress.part,
-        stage=progress.stage,
-        residual=progress.residual,
-        nodes=progress.nodes,
-        cost=progress.cost,
-    )
 
 
 STATES = "compute_gait_states"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -81,16 +82,27 @@ class ProcessRequests(ABC):
     field: ClassVar[str]
     content: ClassVar[Any]
     function: ClassVar[str]
-    limit_field: ClassVar[str]
+    limit_field: ClassVar[str] = "time_limit"
 
-    def __init__(self, node: AnsweringNode, workers: ProcessWorkers) -> None:
+    def __init__(
+        self,
+        node: AnsweringNode,
+        workers: ProcessWorkers,
+        defaults: Callable[[], Any],
+        show: Callable[[Any], None],
+        *kept: Any,
+    ) -> None:
         """Offer both.
 
         Args:
             node: that offers them.
             workers: that work.
+            defaults: what requests may leave open.
+            show: takes what was found, in the executor's thread.
+            kept: what the function takes beside request and defaults.
         """
         self.counts = RequestCounts()
+        self._defaults, self._show, self._kept = defaults, show, kept
         self._node = node
         self._closing = False
         self._workers = workers
@@ -104,13 +116,13 @@ class ProcessRequests(ABC):
 
     # What a kind of request tells ---------------------------------------------------------------------------------
 
-    @abstractmethod
     def asked(self, goal: Any) -> Any:
         """Return the request in a goal of the action, or in a request of the service."""
+        return goal.request
 
-    @abstractmethod
     def arguments(self) -> tuple[Any, ...]:
         """Return what the function takes beside the request."""
+        return self._defaults(), *self._kept
 
     @abstractmethod
     def time_limit(self, request: Any) -> float:
@@ -120,9 +132,10 @@ class ProcessRequests(ABC):
     def read(self, progress: Progress) -> tuple[Any, Any]:
         """Feedback message and what is found so far, None where that isn't new; in a thread of the workers."""
 
-    @abstractmethod
     def take(self, content: Any, success: bool) -> None:
         """Look at what was found, and whether it is what was asked for, in the executor's thread before it is sent."""
+        if success:
+            self._show(content)
 
     # ----------------------------------------------------------------------------------------------------------------
 
