@@ -18,7 +18,7 @@ import trimesh
 import viser
 
 from humanoid_kinematics import Mechanism
-from humanoid_ros.viewer.drawing.shapes import RobotDrawing, wxyz
+from humanoid_ros.viewer.drawing.shapes import Drawing, RobotDrawing, wxyz
 
 TURNS, SLIDES, LOCKED, LIMIT = (205, 80, 0), (0, 60, 190), (110, 110, 110), (200, 0, 0)
 """Colours of axes: of joints that turn, that slide, that are locked, that are at a limit."""
@@ -31,7 +31,7 @@ MOVED = 1e-5
 """Lines are sent again once an end has moved so far [m]."""
 
 
-class MechanismDrawing:
+class MechanismDrawing(Drawing):
     """Lines over the bodies of one mechanism, drawn in the frame of the page's world.
 
     Args:
@@ -43,7 +43,7 @@ class MechanismDrawing:
 
     def __init__(self, scene: viser.SceneApi, path: str, mechanism: Mechanism, size: float) -> None:
         self._mechanism, self._size = mechanism, size
-        self._root = scene.add_frame(path, show_axes=False)
+        super().__init__(scene, path)
         joints = mechanism.robot.description.joints
         self._joints = [joints[name] for name in mechanism.robot.joint_names if np.linalg.norm(joints[name].axis) > 0.0]
         counts = {AXES: len(self._joints), LOOPS: 4 * len(mechanism.loops), TOOLS: 3 * len(mechanism.tools)}
@@ -87,10 +87,6 @@ class MechanismDrawing:
         self._draw(AXES, *self._axes(placements, locked, at_limit))
         self._draw(LOOPS, *self._loops(placements, open_loops))
         self._draw(TOOLS, *self._tools(placements))
-
-    def remove(self) -> None:
-        """Take the lines off the page."""
-        self._root.remove()
 
     def _draw(self, part: str, points: np.ndarray, colours: np.ndarray) -> None:
         lines = self._lines.get(part)

@@ -14,7 +14,7 @@ import viser
 
 from humanoid_model.description import RobotDescription
 from humanoid_ros.viewer.drawing.contact_drawing import ContactDrawing, ContactView
-from humanoid_ros.viewer.drawing.shapes import RobotDrawing
+from humanoid_ros.viewer.drawing.shapes import Drawing, RobotDrawing
 
 LIFT = 2e-3
 """Height of the marks above the contact points, so that they aren't half in the floor [m]."""
@@ -58,7 +58,7 @@ def centre_of_pressure(contacts: ContactView) -> np.ndarray | None:
     return weight @ contacts.position / weight.sum()
 
 
-class BalanceDrawing:
+class BalanceDrawing(Drawing):
     """A blue ball above its blue mark (centre of mass), and a green mark (centre of pressure).
 
     Args:
@@ -69,7 +69,7 @@ class BalanceDrawing:
 
     def __init__(self, scene: viser.SceneApi, name: str, parent: str = "/balance") -> None:
         path = f"{parent}/{name}"
-        self._root = scene.add_frame(path, show_axes=False)
+        super().__init__(scene, path)
         blue, green = (30, 90, 230), (20, 150, 60)
         flat: dict[str, Any] = {"height": 0.002, "cast_shadow": False, "visible": False}
         self._com = scene.add_icosphere(f"{path}/com", radius=0.025, color=blue, visible=False, cast_shadow=False)
@@ -86,19 +86,6 @@ class BalanceDrawing:
             return
         _place(self._pressure_mark, pressure + np.array([0.0, 0.0, 2.0 * LIFT]))
         _place(self._com_mark, None if com is None else np.array([*com[:2], pressure[2] + LIFT]))
-
-    @property
-    def visible(self) -> bool:
-        """Whether ball and marks are shown, where there is something to mark."""
-        return self._root.visible
-
-    @visible.setter
-    def visible(self, visible: bool) -> None:
-        self._root.visible = visible
-
-    def remove(self) -> None:
-        """Take the marks off the page."""
-        self._root.remove()
 
 
 def _place(node: viser.SceneNodeHandle, position: np.ndarray | None) -> None:

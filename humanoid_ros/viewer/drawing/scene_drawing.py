@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from humanoid_model.description import Shape
 from humanoid_model.shape_triangles import Triangles, bounds
-from humanoid_ros.viewer.drawing.shapes import add_shape, wxyz
+from humanoid_ros.viewer.drawing.shapes import Drawing, MovingNode, add_shape
 
-MOVED = 1e-5
 LEVEL = 2e-3
 """Ground counts as at height 0 up to this [m]."""
 PLATE = 0.05
@@ -91,13 +90,13 @@ class SceneDrawing:
         except Exception:
             frame.remove()
             raise
-        self._items[key] = _Drawn(item, frame)
+        self._items[key] = _Drawn(item, MovingNode(frame))
 
     def remove(self, key: Hashable) -> None:
         """Take an item off the page; an unknown key is no error."""
         drawn = self._items.pop(key, None)
         if drawn is not None:
-            drawn.node.remove()
+            drawn.moving.node.remove()
 
     @property
     def keys(self) -> list[Hashable]:
@@ -145,30 +144,19 @@ class SceneDrawing:
         """Move the items to where their frames are; those of unknown frames are hidden."""
         for drawn in self._items.values():
             placement = placement_world_frame(drawn.item.frame)
-            if placement is None:
-                drawn.node.visible = False
-                continue
-            placement = placement * drawn.item.placement
-            pose = pin.SE3ToXYZQUAT(placement)
-            if drawn.sent is None or np.abs(pose - drawn.sent).max() > MOVED:
-                drawn.sent = pose
-                drawn.node.position = placement.translation
-                drawn.node.wxyz = wxyz(placement)
-            drawn.node.visible = True
+            drawn.moving.move(None if placement is None else placement * drawn.item.placement)
 
 
 @dataclass
 class _Drawn:
     item: SceneItem
-    node: viser.FrameHandle
-    sent: np.ndarray | None = None
+    moving: MovingNode
 
 
 LEVELS = 5
 """A triangle has the colour nearest to its own of so many steps per channel."""
 DEFORMED = 2e-6
 """A mesh is sent again once one of its corners moved by this much in its frame [m], or has another colour."""
-"""A frame is sent again once it moved by this much [m]."""
 
 
 @dataclass(frozen=True)
@@ -188,14 +176,13 @@ class ColouredMesh:
 
 @dataclass
 class _DrawnMesh:
-    node: viser.FrameHandle
+    moving: MovingNode
     parts: dict[tuple[int, ...], viser.MeshHandle] = field(default_factory=dict)
     mesh: ColouredMesh | None = None
     shades: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), dtype=int))
-    placed: np.ndarray | None = None
 
 
-class ColouredMeshDrawing:
+class ColouredMeshDrawing(Drawing):
     """Draws meshes by their keys; each is one node per colour, since a node of the page has one colour.
 
     Args:
@@ -204,9 +191,7 @@ class ColouredMeshDrawing:
     """
 
     def __init__(self, scene: viser.SceneApi, path: str = "/soles") -> None:
-        self._scene = scene
-        self._path = path
-        self._root = scene.add_frame(path, show_axes=False)
+        super().__init__(scene, path)
         self._drawn: dict[str, _DrawnMesh] = {}
         self._count = 0
 
@@ -216,12 +201,12 @@ class ColouredMeshDrawing:
     def set(self, meshes: Mapping[str, ColouredMesh]) -> None:
         """Draw these meshes in place of all others; what has not changed is not sent again."""
         for key in [key for key in self._drawn if key not in meshes]:
-            self._drawn.pop(key).node.remove()
+            self._drawn.pop(key).moving.node.remove()
         for key, mesh in meshes.items():
             if key not in self._drawn:
                 self._count += 1
                 node = self._scene.add_frame(f"{self._path}/{self._count}", show_axes=False, visible=False)
-                self._drawn[key] = _DrawnMesh(node)
+                self._drawn[key] = _DrawnMesh(MovingNode(node))
             self._paint(self._drawn[key], mesh)
 
     def _paint(self, drawn: _DrawnMesh, mesh: ColouredMesh) -> None:
@@ -249,7 +234,7 @@ class ColouredMeshDrawing:
                 continue
             red, green, blue = (step / LEVELS for step in shade)
             drawn.parts[shade] = self._scene.add_mesh_simple(
-                f"{drawn.node.name}/{'_'.join(str(step) for step in shade)}",
+                f"{drawn.moving.node.name}/{'_'.join(str(step) for step in shade)}",
                 corners,
                 faces,
                 color=(red, green, blue),
@@ -261,25 +246,7 @@ class ColouredMeshDrawing:
     def update(self, placement_world_frame: Callable[[str], pin.SE3 | None]) -> None:
         """Move the meshes to where their frames are; those of unknown frames are hidden."""
         for drawn in self._drawn.values():
-            placement = None if drawn.mesh is None else placement_world_frame(drawn.mesh.frame)
-            if placement is None:
-                drawn.node.visible = False
-                continue
-            pose = pin.SE3ToXYZQUAT(placement)
-            if drawn.placed is None or np.abs(pose - drawn.placed).max() > MOVED:
-                drawn.placed = pose
-                drawn.node.position = placement.translation
-                drawn.node.wxyz = wxyz(placement)
-            drawn.node.visible = True
-
-    @property
-    def visible(self) -> bool:
-        """Whether the meshes are shown."""
-        return self._root.visible
-
-    @visible.setter
-    def visible(self, visible: bool) -> None:
-        self._root.visible = visible
+            drawn.moving.move(None if drawn.mesh is None else placement_world_frame(drawn.mesh.frame))
 
 
 THICKNESS = 2.5
@@ -299,7 +266,7 @@ class TraceLine:
     colour: tuple[float, float, float]
 
 
-class TraceDrawing:
+class TraceDrawing(Drawing):
     """Lines by name; one that has grown or changed is sent again.
 
     Args:
@@ -308,8 +275,7 @@ class TraceDrawing:
     """
 
     def __init__(self, scene: viser.SceneApi, path: str = "/traces") -> None:
-        self._scene, self._path = scene, path
-        self._root = scene.add_frame(path, show_axes=False)
+        super().__init__(scene, path)
         self._nodes: dict[str, viser.LineSegmentsHandle] = {}
         self._lines: dict[str, TraceLine] = {}
         self._count = 0
@@ -340,15 +306,6 @@ class TraceDrawing:
 
     def remove(self) -> None:
         """Take all lines off the page."""
-        self._root.remove()
+        super().remove()
         self._nodes.clear()
         self._lines.clear()
-
-    @property
-    def visible(self) -> bool:
-        """Whether the lines are shown."""
-        return self._root.visible
-
-    @visible.setter
-    def visible(self, visible: bool) -> None:
-        self._root.visible = visible

@@ -94,10 +94,56 @@ def add_shape(
 
 
 MOVED = 1e-5
-"""A link is sent again once it moved by this much ([m], and of a quaternion's components)."""
+"""A node is sent its placement again once it has moved by so much [m], or so much of a quaternion."""
 
 
-class RobotDrawing:
+class MovingNode:
+    """A node of the page that is sent its placement once it has moved, and hidden while it has none."""
+
+    def __init__(self, node: viser.SceneNodeHandle) -> None:
+        self.node = node
+        self._sent: np.ndarray | None = None
+
+    def move(self, placement: pin.SE3 | None) -> bool:
+        """Put it to a placement in its parent, None for nowhere; whether it was sent there."""
+        sent = False
+        if placement is not None:
+            pose = pin.SE3ToXYZQUAT(placement)
+            sent = self._sent is None or bool(np.abs(pose - self._sent).max() > MOVED)
+            if sent:
+                self._sent = pose
+                self.node.position, self.node.wxyz = placement.translation, wxyz(placement)
+        self.node.visible = placement is not None
+        return sent
+
+
+class Drawing:
+    """What is drawn below one node of the page, which hides all of it and takes it off.
+
+    Args:
+        scene: Scene of the page.
+        path: Of the node.
+    """
+
+    def __init__(self, scene: viser.SceneApi, path: str) -> None:
+        self._scene, self._path = scene, path
+        self._root = scene.add_frame(path, show_axes=False)
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is shown, where there is something to show."""
+        return self._root.visible
+
+    @visible.setter
+    def visible(self, visible: bool) -> None:
+        self._root.visible = visible
+
+    def remove(self) -> None:
+        """Take all of it off the page."""
+        self._root.remove()
+
+
+class RobotDrawing(Drawing):
     """Visual shapes of a robot, created once; `update` moves the links that moved.
 
     Each link with shapes is one node `<parent>/<name>/<link>` with its shapes below it. Until the
@@ -125,17 +171,17 @@ class RobotDrawing:
         self.name = name
         self.description = description
         self.problems: list[str] = []
-        self._root = scene.add_frame(f"{parent}/{name}", show_axes=False, visible=False)
+        super().__init__(scene, f"{parent}/{name}")
+        self._root.visible = self._placed = False
         self._visible = True
-        self._nodes: dict[str, viser.FrameHandle] = {}
-        self._sent: dict[str, np.ndarray] = {}
+        self._nodes: dict[str, MovingNode] = {}
         self._corners: dict[str, list[np.ndarray]] = {}
         self._shapes: dict[str, list[tuple[Any, np.ndarray]]] = {}
         for link in description.links.values():
             if not link.visuals:
                 continue
-            path = f"{parent}/{name}/{link.name}"
-            self._nodes[link.name] = scene.add_frame(path, show_axes=False)
+            path = f"{self._path}/{link.name}"
+            self._nodes[link.name] = MovingNode(scene.add_frame(path, show_axes=False))
             for i, visual in enumerate(link.visuals):
                 try:
                     colour = np.asarray(visual.colour) * [1.0, 1.0, 1.0, opacity]
@@ -159,21 +205,10 @@ class RobotDrawing:
         Returns:
             Number of links that were sent to the browsers.
         """
-        moved = 0
-        for link, placement in placements_world_link.items():
-            node = self._nodes.get(link)
-            if node is None:
-                continue
-            pose = pin.SE3ToXYZQUAT(placement)
-            last = self._sent.get(link)
-            if last is not None and np.abs(pose - last).max() < MOVED:
-                continue
-            self._sent[link] = pose
-            x, y, z, w = pose[3:]
-            node.position = pose[:3]
-            node.wxyz = np.array([w, x, y, z])
-            moved += 1
-        if self._sent:
+        known = [link for link in placements_world_link if link in self._nodes]
+        moved = sum(self._nodes[link].move(placements_world_link[link]) for link in known)
+        if known and not self._placed:
+            self._placed = True
             self._root.visible = self._visible
         return moved
 
@@ -239,11 +274,7 @@ class RobotDrawing:
     @visible.setter
     def visible(self, visible: bool) -> None:
         self._visible = visible
-        self._root.visible = visible and bool(self._sent)
-
-    def remove(self) -> None:
-        """Take the robot off the page."""
-        self._root.remove()
+        self._root.visible = visible and self._placed
 
 
 def _corners(visual: Geometry) -> list[np.ndarray]:

@@ -139,6 +139,6 @@ def test_joints_that_are_told_move_it_and_the_others_stay_with_the_mechanism(pag
     phantom.draw(q, base)
     q[mechanism.robot.index_q("joint_2")] = 0.3
     expected = mechanism.robot.link_placements(q)
-    for link, node in phantom._drawing._nodes.items():
-        np.testing.assert_allclose(node.position, base.act(expected[link].translation), atol=1e-9)
+    for link, moving in phantom._drawing._nodes.items():
+        np.testing.assert_allclose(moving.node.position, base.act(expected[link].translation), atol=1e-9)
     assert all(shape.opacity == OPACITY for shapes in phantom._drawing._shapes.values() for shape, _ in shapes)

@@ -57,10 +57,10 @@ def test_the_ghost_is_green_or_red_and_where_the_posture_is(drawing: PostureDraw
     assert not found.visible
     drawing.update(view(True, x=0.3))
     assert (found.visible, failed.visible) == (True, False)
-    np.testing.assert_allclose(found._nodes["base"].position, [0.3, 0.0, 0.0])
+    np.testing.assert_allclose(found._nodes["base"].node.position, [0.3, 0.0, 0.0])
     drawing.update(view(False, x=0.4))
     assert (found.visible, failed.visible) == (False, True)
-    np.testing.assert_allclose(failed._nodes["base"].position, [0.4, 0.0, 0.0])
+    np.testing.assert_allclose(failed._nodes["base"].node.position, [0.4, 0.0, 0.0])
     drawing.update(None)
     assert not found.visible
     assert not failed.visible
