@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the panels share: words of what is going on, a chart of lines, a number in three controls, calls that wait."""
+"""What the panels share: what they tell, a chart of lines, a number in three controls, calls that wait."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -39,6 +39,24 @@ def show_message(place: viser.GuiHtmlHandle, message: str, good: bool | None = N
         place.content = content
     if place.visible != bool(content):
         place.visible = bool(content)
+
+
+class FeaturePanel:
+    """The panel of a feature: what can be asked for, and a line that tells how far it is or what came of it."""
+
+    _result: viser.GuiHtmlHandle
+    _asks: Sequence[viser.GuiButtonHandle] = ()
+    _cancel: viser.GuiButtonHandle
+
+    def say(self, message: str, good: bool | None = None) -> None:
+        """Tell how far it is, or what came of it, see :func:`show_message`."""
+        show_message(self._result, message, good)
+
+    def show_working(self, working: bool) -> None:
+        """Let what is under way be cancelled, and nothing else be asked for meanwhile."""
+        for button in self._asks:
+            button.disabled = working
+        self._cancel.visible = working
 
 
 def tells(method: Callable[..., None]) -> Callable[..., None]:

@@ -18,7 +18,7 @@ from humanoid_ros.gait_generator.gait_markers import figure_forces, figure_point
 from humanoid_ros.gait_generator.gait_replay import gait_robot, trajectory_posture
 from humanoid_ros.messages.conversions import duration, seconds
 from humanoid_ros.viewer.camera import Camera
-from humanoid_ros.viewer.controls import Later, add_line_chart, show_message, tells
+from humanoid_ros.viewer.controls import FeaturePanel, Later, add_line_chart, tells
 from humanoid_ros.viewer.drawing.posture_drawing import painted
 from humanoid_ros.viewer.drawing.shapes import RobotDrawing
 from humanoid_ros.viewer.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
@@ -102,7 +102,7 @@ FIGURES = (BOTH, WALKS, STRIP, HIDDEN)
 """How a gait is drawn: a figure that walks in real time, figures along the way, both, or not at all."""
 
 
-class GaitPanel:
+class GaitPanel(FeaturePanel):
     """Folder of the panel.
 
     Args:
@@ -113,7 +113,6 @@ class GaitPanel:
     """
 
     def __init__(self, gui: viser.GuiApi) -> None:
-        self._working = False
         self.folder = gui.add_folder("Gait", expand_by_default=False)
         with self.folder:
             self._model = gui.add_dropdown("Walker", MODELS)
@@ -123,6 +122,7 @@ class GaitPanel:
             self._steps = gui.add_slider("Steps", 1, 12, 1, 4)
             self._proof = gui.add_checkbox("Prove optimality", False, hint="By Pontryagin's conditions: slower")
             self._generate = gui.add_button("Generate gait", icon=viser.Icon.RUN)
+            self._asks = (self._generate,)
             self._cancel = gui.add_button("Cancel gait", icon=viser.Icon.X, color="red", visible=False)
             self._result = gui.add_html("", visible=False)
             self._figure = gui.add_dropdown("Figure", FIGURES, visible=False)
@@ -133,22 +133,21 @@ class GaitPanel:
 
     def connect(self, gaits: GaitStudio, later: Later) -> None:
         """Let what a person does be done later."""
-        self._generate.on_click(lambda _: later(gaits.generate, self.wanted))
+        self._generate.on_click(lambda _: later(gaits.generate, *self.wanted))
         self._cancel.on_click(lambda _: later(gaits.cancel))
         for control in (self._figure, self._forces, self._aside):
             control.on_update(lambda _: later(gaits.show, *self.look))
 
     @property
-    def wanted(self) -> GaitRequest:
-        """What a person has chosen; a whole robot's level walk has a speed and length of its own."""
-        whole = bool(self._whole.value)
-        return GaitRequest(
-            model=self._model.value,
-            speed=0.0 if whole else float(self._speed.value),
-            step_length=0.0 if whole else float(self._length.value),
-            cycles=int(self._steps.value),
-            lift=whole,
-            options=GaitSolverOptions(method=INDIRECT if self._proof.value else DIRECT),
+    def wanted(self) -> tuple[str, bool, float, float, int, bool]:
+        """What a person has chosen, see :meth:`GaitStudio.generate`."""
+        return (
+            self._model.value,
+            bool(self._whole.value),
+            float(self._speed.value),
+            float(self._length.value),
+            int(self._steps.value),
+            bool(self._proof.value),
         )
 
     @property
@@ -160,30 +159,10 @@ class GaitPanel:
         """Hide speed and step length for a whole robot's level walk, which has its own."""
         self._speed.visible = self._length.visible = not self._whole.value
 
-    @property
-    def working(self) -> bool:
-        """Whether a gait is being generated: then it can be cancelled, and no other one asked for."""
-        return self._working
-
-    @working.setter
-    def working(self, working: bool) -> None:
-        self._working = working
-        self._generate.disabled = working
-        self._cancel.visible = working
-
     def offer_figures(self) -> None:
         """Show how a gait can be looked at, now that there is one."""
         for control in (self._figure, self._forces, self._aside):
             control.visible = True
-
-    def say(self, message: str, good: bool | None = None) -> None:
-        """Tell how far it is, or what came of it.
-
-        Args:
-            message: In words, one line each; nothing is shown when it is empty.
-            good: Whether a gait was found; None where that isn't known yet.
-        """
-        show_message(self._result, message, good)
 
 
 class GaitStudio:
@@ -242,13 +221,25 @@ class GaitStudio:
     # Requests and answers -----------------------------------------------------------------------------------------
 
     @tells
-    def generate(self, wanted: GaitRequest) -> None:
-        """Ask for a gait, unless one is being generated."""
+    def generate(self, model: str, whole: bool, speed: float, step_length: float, steps: int, proof: bool) -> None:
+        """Ask for a gait, unless one is being generated.
+
+        Args:
+            model: that walks.
+            whole: whether all joints move, in space; such a level walk has a speed and step length of its own.
+            speed: mean [m/s].
+            step_length: [m]; 0 as the optimum has it.
+            steps: their number.
+            proof: whether optimality is proven.
+        """
         if self._asked.working:
             return
-        wanted.options.time_limit = duration(self._time_limit)
-        self._asked.ask(GenerateGait.Goal(request=wanted))
-        self._panel.working = True
+        options = GaitSolverOptions(method=INDIRECT if proof else DIRECT, time_limit=duration(self._time_limit))
+        request = GaitRequest(model=model, cycles=steps, lift=whole, options=options)
+        if not whole:
+            request.speed, request.step_length = speed, step_length
+        self._asked.ask(GenerateGait.Goal(request=request))
+        self._panel.show_working(True)
         self._panel.say("Asked for.")
 
     def cancel(self) -> None:
@@ -272,7 +263,7 @@ class GaitStudio:
         self._panel.say(f"{stage}\n{', '.join(figures)}")
 
     def _on_end(self, result: GenerateGait.Result | None, why: str) -> None:
-        self._panel.working = False
+        self._panel.show_working(False)
         if result is None or not (result.success or result.gait.trajectory.joints.points):
             self._panel.say(why if result is None else result.message, False)
             return

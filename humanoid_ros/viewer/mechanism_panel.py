@@ -13,7 +13,7 @@ import numpy as np
 import viser
 
 from humanoid_kinematics.live.live_mechanism import PROFILES
-from humanoid_ros.viewer.controls import CoupledNumber, Later, add_line_chart, show_message
+from humanoid_ros.viewer.controls import CoupledNumber, FeaturePanel, Later, add_line_chart
 from humanoid_ros.viewer.link_panel import LinkPanel, LinkView, unit_of
 from humanoid_ros.viewer.mechanism_drawing import PARTS
 
@@ -73,7 +73,7 @@ class JointView:
     limits: tuple[float, float]
 
 
-class MechanismPanel:
+class MechanismPanel(FeaturePanel):
     """Folder of the panel.
 
     Args:
@@ -333,4 +333,4 @@ class MechanismPanel:
     def say(self, message: str, good: bool | None = None) -> None:
         """Tell what came of it, or what hinders a command."""
         self.said = message
-        show_message(self._result, message, good)
+        super().say(message, good)

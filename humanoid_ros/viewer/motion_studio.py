@@ -17,7 +17,7 @@ from rclpy.node import Node
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.messages.conversions import duration, seconds
 from humanoid_ros.node.clients import SignOfLife, WatchedCalls
-from humanoid_ros.viewer.controls import Later, show_message, tells
+from humanoid_ros.viewer.controls import FeaturePanel, Later, tells
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.planner_calls import AskedGoal, PresentRobot
 
@@ -26,7 +26,7 @@ DEAD_MAN = 1.0
 CONTROLLER = "whole_body_controller/follow_joint_trajectory"
 
 
-class MotionPanel:
+class MotionPanel(FeaturePanel):
     """Folder of the panel.
 
     Args:
@@ -47,6 +47,7 @@ class MotionPanel:
                 color="orange",
                 hint="Moves the robot; from its start alone",
             )
+            self._asks = (self._make, self._play, self._begin, self._run)
             self._cancel = gui.add_button("Cancel motion", icon=viser.Icon.X, color="red", visible=False)
             self._result = gui.add_html("", visible=False)
         self.set(offered=False, ready=False, working=False)
@@ -70,18 +71,7 @@ class MotionPanel:
         self._folder.visible = offered
         for control in (self._play, self._begin, self._speed, self._run):
             control.visible = ready
-        for button in (self._make, self._play, self._begin, self._run):
-            button.disabled = working
-        self._cancel.visible = working
-
-    def say(self, message: str, good: bool | None = None) -> None:
-        """Tell how far it is, or what came of it; nothing is shown when it is empty.
-
-        Args:
-            message: In words, one line each.
-            good: Whether it went well; None where that isn't known yet.
-        """
-        show_message(self._result, message, good)
+        self.show_working(working)
 
 
 class MotionStudio:

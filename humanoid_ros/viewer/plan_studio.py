@@ -32,7 +32,7 @@ from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, contacts_in_order
 from humanoid_ros.node.qos import LATCHED
 from humanoid_ros.node.requested_files import check_requested
-from humanoid_ros.viewer.controls import Later, show_message, tells
+from humanoid_ros.viewer.controls import FeaturePanel, Later, tells
 from humanoid_ros.viewer.drawing.drawn_messages import contact_view
 from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureView
 from humanoid_ros.viewer.handles import pointed_at, snap
@@ -55,7 +55,7 @@ TREE_PERIOD = 0.3
 """Least time between two drawings of the tree [s]."""
 
 
-class PlanPanel:
+class PlanPanel(FeaturePanel):
     """Folder of the panel.
 
     Args:
@@ -67,7 +67,7 @@ class PlanPanel:
     """
 
     def __init__(self, gui: viser.GuiApi) -> None:
-        self._working = self._goal_shown = False
+        self._goal_shown = False
         self.folder = gui.add_folder("Contact plan", expand_by_default=False)
         with self.folder:
             self._set_goal = gui.add_button("Set goal", icon=viser.Icon.FLAG, hint="Drag the ball, or Shift-click")
@@ -75,6 +75,7 @@ class PlanPanel:
             self._hands = gui.add_checkbox("Hands may hold", False, visible=False)
             self._collisions = gui.add_checkbox("Keep clear", True, visible=False, hint="Of itself and of the scene")
             self._plan = gui.add_button("Plan contacts", icon=viser.Icon.ROUTE, visible=False)
+            self._asks = (self._plan,)
             self._cancel = gui.add_button("Cancel plan", icon=viser.Icon.X, color="red", visible=False)
             self._result = gui.add_html("", visible=False)
             self._shown = gui.add_checkbox("Show plan", True, visible=False)
@@ -108,17 +109,6 @@ class PlanPanel:
         for control in (self._of, self._hands, self._collisions, self._plan):
             control.visible = shown
 
-    @property
-    def working(self) -> bool:
-        """Whether a plan is being sought: then it can be cancelled, and no other one asked for."""
-        return self._working
-
-    @working.setter
-    def working(self, working: bool) -> None:
-        self._working = working
-        self._plan.disabled = working
-        self._cancel.visible = working
-
     def set_places(self, places: Sequence[str]) -> None:
         """Offer the centre of mass and these places of the robot for the goal."""
         if tuple(self._of.options) != (CENTRE, *places):
@@ -130,15 +120,6 @@ class PlanPanel:
         self._step.value = count - 1  # type: ignore[misc]  # viser's setter is real
         for control in (self._shown, self._tree, self._step):
             control.visible = True
-
-    def say(self, message: str, good: bool | None = None) -> None:
-        """Tell how far it is, or what came of it.
-
-        Args:
-            message: In words, one line each; nothing is shown when it is empty.
-            good: Whether a plan was found; None where that isn't known yet.
-        """
-        show_message(self._result, message, good)
 
 
 class PlanStudio:
@@ -322,7 +303,7 @@ class PlanStudio:
         if self._asked.working:
             return
         self._asked.ask(PlanContacts.Goal(request=self.request(may_hold, collisions)))
-        self._panel.working = True
+        self._panel.show_working(True)
         self._motions.set_plan(ContactPlan())
         self._tree, self._tree_size = ([], [], []), -1
         self._panel.say("Asked for.")
@@ -341,7 +322,7 @@ class PlanStudio:
         )
 
     def _on_end(self, result: PlanContacts.Result | None, why: str) -> None:
-        self._panel.working = False
+        self._panel.show_working(False)
         message, found = why, False
         if result is not None:
             message, found = result.message, result.success
@@ -384,7 +365,7 @@ class PlanStudio:
         self._motions.set_plan(plan if found else ContactPlan())
         self._drawing.set_plan(outlines, np.array([array(step.centre_of_mass) for step in plan.steps]))
         self._panel.set_steps(len(plan.steps))
-        if not self._panel.working:
+        if not self._asked.working:
             self._summary = f"{len(plan.steps)} stances"
         self._show_step(len(plan.steps) - 1)
 
@@ -412,7 +393,7 @@ class PlanStudio:
                 found=self._found,
             )
         )
-        if not self._panel.working:
+        if not self._asked.working:
             held = ", ".join(
                 f"{item.location} on {item.surface}{' (without force)' if item.kind == Contact.RELEASED else ''}"
                 for item in shown.stance.contacts

@@ -19,7 +19,7 @@ from humanoid_model.errors import HumanoidError
 from humanoid_ros.messages.conversions import array, duration, fill_pose
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import WORLD
-from humanoid_ros.viewer.controls import Later, show_message
+from humanoid_ros.viewer.controls import FeaturePanel, Later
 from humanoid_ros.viewer.drawing.drawn_messages import contact_view
 from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureView
 from humanoid_ros.viewer.handles import PlaceHandles, snap
@@ -49,7 +49,7 @@ PATIENCE = 2.0
 """Time beyond the time limit that an answer may take [s]."""
 
 
-class PosturePanel:
+class PosturePanel(FeaturePanel):
     """Folder of the panel.
 
     Args:
@@ -130,13 +130,8 @@ class PosturePanel:
         self._uses[place].value = use  # type: ignore[misc]  # viser's setter is real
 
     def say(self, message: str, good: bool | None = None) -> None:
-        """Tell what came of it.
-
-        Args:
-            message: In words; nothing is shown when it is empty.
-            good: Whether a posture was found; None where there was no attempt.
-        """
-        show_message(self._result, message, good)
+        """Tell what came of it, where the editor is shown."""
+        super().say(message, good)
         self._result.visible = self._shown and bool(message)
 
 

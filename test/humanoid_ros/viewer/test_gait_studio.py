@@ -124,7 +124,10 @@ def test_progress_is_told_and_work_can_be_cancelled(generator: ToldServer, page:
 
 def test_what_goes_wrong_is_told_in_plain_words(generator: ToldServer, page: PageClient) -> None:
     generator.answer = GenerateGait.Result(message="speed: of 9 m/s takes steps of 2 m. Give less.")
-    generator.press(page, "Generate gait")
+    page.set("Whole robot", True)  # has a speed and step length of its own
+    page.set("Prove optimality", True)
+    request = generator.press(page, "Generate gait")
+    assert (request.lift, request.speed, request.step_length, request.options.method) == (True, 0.0, 0.0, "indirect")
     wait_for(lambda: "speed: of 9 m/s takes steps of 2 m. Give less." in page.texts, "the reason is told")
     generator.withdraw()
     wait_for(lambda: page.set("Generate gait", True) or "No node offers generate_gait" in page.texts, "nobody is there")

@@ -39,12 +39,12 @@ def test_a_goal_comes_before_a_plan(panel: tuple[PlanPanel, Asked]) -> None:
 
 def test_work_can_be_cancelled(panel: tuple[PlanPanel, Asked]) -> None:
     control, asked = panel
-    control.working = True
+    control.show_working(True)
     assert control._cancel.visible
     assert control._plan.disabled
     click(control._cancel)
     assert asked == [("cancel",)]
-    control.working = False
+    control.show_working(False)
     assert not control._cancel.visible
 
 
