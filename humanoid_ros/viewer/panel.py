@@ -9,7 +9,6 @@ from __future__ import annotations
 import html
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -24,71 +23,60 @@ from humanoid_ros.viewer.plan_studio import PlanPanel
 from humanoid_ros.viewer.posture_editor import PosturePanel
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
 
-
-@dataclass(frozen=True)
-class SimulationView:
-    """What the panel tells of the simulation.
-
-    Attributes:
-        scene: Name of the scene.
-        time: Simulated time [s].
-        paused: Whether time stands still.
-        pause_reason: why, without a request.
-        real_time_factor: Simulated over wall-clock time.
-        step_seconds: Mean wall-clock time of a step [s].
-        kinetic_energy: [J].
-        potential_energy: [J].
-        solver: The contact solver in a few words, e.g. "nsgs: converged, 12 iterations".
-        solver_ok: Whether it ended well.
-    """
-
-    scene: str
-    time: float
-    paused: bool
-    pause_reason: str
-    real_time_factor: float
-    step_seconds: float
-    kinetic_energy: float
-    potential_energy: float
-    solver: str
-    solver_ok: bool
+SOLVER_WORDS = {
+    SolverStatus.CONVERGED: "converged",
+    SolverStatus.MAX_ITERATIONS: "out of iterations",
+    SolverStatus.TIME_BUDGET: "out of time",
+    SolverStatus.NO_CONTACT: "no contact",
+    SolverStatus.FAILED: "failed",
+    SolverStatus.APPROXIMATE: "approximate law",
+}
 
 
-def status_html(view: SimulationView | None, normal_force: float, weight: float | None) -> str:
+def status_html(status: SimulationStatus | None, normal_force: float, weight: float | None) -> str:
     """Return the table of the simulation's state.
 
     Args:
-        view: The state, or None when no simulator is heard.
+        status: The state, or None when no simulator is heard.
         normal_force: Sum of the normal contact forces [N].
         weight: Weight of the robots [N], None when unknown.
 
     Returns:
         HTML whose texts are escaped.
     """
-    if view is None:
+    if status is None:
         return _badge("no simulator", RED) + _note(
             "Nothing is heard on <code>status</code>. The page goes on by itself when a simulator starts."
         )
-    if view.paused:
+    if status.paused:
         badge = _badge("paused", AMBER)
-        if view.pause_reason:
-            badge += _note(html.escape(view.pause_reason))
+        if status.pause_reason:
+            badge += _note(html.escape(status.pause_reason))
     else:
         badge = _badge("running", GREEN)
-    solver = html.escape(view.solver)
     forces = f"{normal_force:.1f} N"
     if weight is not None:
         forces += f" of {weight:.1f} N"
     rows = [
-        ("scene", html.escape(view.scene)),
-        ("simulated time", f"{view.time:.2f} s"),
-        ("real-time factor", "–" if view.paused else f"{view.real_time_factor:.2f}"),
-        ("time of a step", f"{1e6 * view.step_seconds:.0f} µs" if view.step_seconds else "–"),
-        ("energy", f"{view.kinetic_energy:.3f} + {view.potential_energy:.1f} J"),
-        ("contact solver", solver if view.solver_ok else f"<b style='color:{RED}'>{solver}</b>"),
+        ("scene", html.escape(status.scene)),
+        ("simulated time", f"{status.time:.2f} s"),
+        ("real-time factor", "–" if status.paused else f"{status.real_time_factor:.2f}"),
+        ("time of a step", f"{1e6 * status.step_seconds:.0f} µs" if status.step_seconds else "–"),
+        ("energy", f"{status.kinetic_energy:.3f} + {status.potential_energy:.1f} J"),
+        ("contact solver", _solver_html(status.solver)),
         ("normal forces", forces),
     ]
     return badge + _table(rows)
+
+
+def _solver_html(solver: SolverStatus) -> str:
+    """Return the contact solver in a few words, e.g. "nsgs: converged, 12 iterations"; red where it ended badly."""
+    words = SOLVER_WORDS.get(solver.status, f"status {solver.status}")
+    if solver.iterations:
+        words += f", {solver.iterations} iteration{'s' if solver.iterations > 1 else ''}"
+    words = html.escape(f"{solver.method}: {words}" if solver.method else words)
+    well = solver.status in (SolverStatus.CONVERGED, SolverStatus.NO_CONTACT)
+    return words if well else f"<b style='color:{RED}'>{words}</b>"
 
 
 def _badge(text: str, colour: str) -> str:
@@ -112,36 +100,6 @@ def _table(rows: list[tuple[str, str]]) -> str:
     return (
         "<table style='width:calc(100% - 1.4em);margin:0 0.7em 0.5em;border-collapse:collapse;"
         f"font-size:0.85em;font-variant-numeric:tabular-nums'>{body}</table>"
-    )
-
-
-SOLVER_WORDS = {
-    SolverStatus.CONVERGED: "converged",
-    SolverStatus.MAX_ITERATIONS: "out of iterations",
-    SolverStatus.TIME_BUDGET: "out of time",
-    SolverStatus.NO_CONTACT: "no contact",
-    SolverStatus.FAILED: "failed",
-    SolverStatus.APPROXIMATE: "approximate law",
-}
-
-
-def simulation_view(status: SimulationStatus) -> SimulationView:
-    """Return a status message in the panel's terms."""
-    solver = status.solver
-    words = SOLVER_WORDS.get(solver.status, f"status {solver.status}")
-    if solver.iterations:
-        words += f", {solver.iterations} iteration{'s' if solver.iterations > 1 else ''}"
-    return SimulationView(
-        scene=status.scene,
-        time=status.time,
-        paused=status.paused,
-        pause_reason=status.pause_reason,
-        real_time_factor=status.real_time_factor,
-        step_seconds=status.step_seconds,
-        kinetic_energy=status.kinetic_energy,
-        potential_energy=status.potential_energy,
-        solver=f"{solver.method}: {words}" if solver.method else words,
-        solver_ok=solver.status in (SolverStatus.CONVERGED, SolverStatus.NO_CONTACT),
     )
 
 
@@ -372,13 +330,13 @@ class Panel:
         _show((*simulation, self.posture.folder, self.plan.folder), robots)
         _show((self.gait.folder,), gaits)
 
-    def show_status(self, view: SimulationView | None, normal_force: float, weight: float | None) -> None:
+    def show_status(self, status: SimulationStatus | None, normal_force: float, weight: float | None) -> None:
         """Show the simulation's state; None means that no simulator is heard."""
-        text = status_html(view, normal_force, weight)
+        text = status_html(status, normal_force, weight)
         if text != self._html.content:
             self._html.content = text
-        silent = view is None
-        self._paused = view is not None and view.paused
+        silent = status is None
+        self._paused = status is not None and status.paused
         label = "Run" if self._paused else "Pause"
         if label != self._pause.label:
             self._pause.label = label

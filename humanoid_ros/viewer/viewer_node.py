@@ -51,7 +51,7 @@ from humanoid_ros.viewer.handles import PullHandle
 from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import PORT, Page
-from humanoid_ros.viewer.panel import FOLLOW, Panel, simulation_view
+from humanoid_ros.viewer.panel import FOLLOW, Panel
 from humanoid_ros.viewer.plan_studio import PlanStudio
 from humanoid_ros.viewer.planner_calls import PresentRobot
 from humanoid_ros.viewer.posture_editor import PostureEditor
@@ -480,11 +480,7 @@ class ViewerNode(AnsweringNode):
         mass = self._robots.mass
         weight = mass * number(self, "gravity") if mass > 0.0 else None
         self._panel.plot.weight = weight
-        self._panel.show_status(
-            None if status is None else simulation_view(status),
-            float(self._contact_view.normal_force.sum()),
-            weight,
-        )
+        self._panel.show_status(status, float(self._contact_view.normal_force.sum()), weight)
         self._panel.plot.refresh()
         self._panel.offer_pushes(self._simulator.takes_pushes)
         alone = self._mechanisms.shows and self._last_heard == -np.inf and next(self._whole_robots(), None) is None

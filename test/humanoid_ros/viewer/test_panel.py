@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The panel of the simulation."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from fixtures.asked_feature import Asked, at_once
+from humanoid_stack.msg import SimulationStatus, SolverStatus
 
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.panel import NO_LINK, SAMPLES, ForceHistory, ForcePlot, Panel, SimulationView, status_html
+from humanoid_ros.viewer.panel import NO_LINK, SAMPLES, ForceHistory, ForcePlot, Panel, status_html
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
 
-VIEW = SimulationView("stand", 3.25, False, "", 0.987, 3e-4, 0.5, 400.0, "nsgs: converged", True)
+SOLVER = SolverStatus(method="nsgs", status=SolverStatus.CONVERGED, iterations=12)
+
+
+def status(**fields: object) -> SimulationStatus:
+    told = {"scene": "stand", "time": 3.25, "real_time_factor": 0.987, "step_seconds": 3e-4, "solver": SOLVER}
+    return SimulationStatus(**{**told, "kinetic_energy": 0.5, "potential_energy": 400.0, **fields})
 
 
 @pytest.fixture
@@ -31,10 +36,10 @@ def click(control: object, **values: object) -> None:
 
 def test_buttons_ask_the_simulator(panel: tuple[Panel, Asked]) -> None:
     control, asked = panel
-    control.show_status(VIEW, 569.0, 569.0)
+    control.show_status(status(), 569.0, 569.0)
     click(control._pause)
     click(control._reset)
-    control.show_status(replace(VIEW, paused=True), 569.0, 569.0)
+    control.show_status(status(paused=True), 569.0, 569.0)
     click(control._pause)
     click(control._step, value="10")
     assert asked == [("pause", True), ("reset",), ("pause", False), ("step", 10)]
@@ -80,7 +85,7 @@ def test_controls_wait_for_a_simulator(panel: tuple[Panel, Asked]) -> None:
     assert control._pause.disabled
     assert control._push.disabled
     assert not control._step.visible
-    control.show_status(replace(VIEW, paused=True), 0.0, None)
+    control.show_status(status(paused=True), 0.0, None)
     assert not control._pause.disabled
     assert control._step.visible
     assert control._pause.label == "Run"
@@ -112,18 +117,21 @@ def test_a_mechanism_alone_has_neither_simulation_nor_robots(panel: tuple[Panel,
 
 
 def test_status_says_what_it_is_given() -> None:
-    text = status_html(VIEW, 568.9, 569.0)
-    for word in ("running", "stand", "3.25 s", "0.99", "300 µs", "568.9 N of 569.0 N"):
+    text = status_html(status(), 568.9, 569.0)
+    for word in ("running", "stand", "3.25 s", "0.99", "300 µs", "568.9 N of 569.0 N", "0.500 + 400.0 J"):
         assert word in text
+    assert ">nsgs: converged, 12 iterations<" in text
+    failed = status_html(status(solver=SolverStatus(status=SolverStatus.FAILED, iterations=1)), 0.0, None)
+    assert ">failed, 1 iteration</b>" in failed
     assert "no simulator" in status_html(None, 0.0, None)
-    paused = status_html(replace(VIEW, paused=True, pause_reason="q is NaN"), 0.0, None)
+    paused = status_html(status(paused=True, pause_reason="q is NaN"), 0.0, None)
     assert "paused" in paused
     assert "q is NaN" in paused
 
 
 def test_texts_from_outside_are_escaped() -> None:
     evil = "<script>alert(1)</script>"
-    text = status_html(replace(VIEW, scene=evil, solver=evil, paused=True, pause_reason=evil), 0, 1)
+    text = status_html(status(scene=evil, solver=SolverStatus(method=evil), paused=True, pause_reason=evil), 0, 1)
     assert "<script>" not in text
 
 
