@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 import viser
@@ -26,27 +26,8 @@ from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.planner_calls import AskedGoal
 
 TORQUES, FORCES, HAMILTONIAN = "Torques [N m] over time [s]", "Forces under the feet [N]", "Hamiltonian [1/s]"
-
-
-@dataclass(frozen=True)
-class GaitCurves:
-    """Series of a gait.
-
-    Attributes:
-        time: (k,) [s].
-        torques: (k,) by joint [N m].
-        force_time: (l,) [s].
-        forces: (l,) by foot and direction [N].
-        hamiltonian_time: (m,) [s].
-        hamiltonian: (m,) [1/s]; constant in each phase of an optimal gait.
-    """
-
-    time: np.ndarray
-    torques: Mapping[str, np.ndarray]
-    force_time: np.ndarray
-    forces: Mapping[str, np.ndarray]
-    hamiltonian_time: np.ndarray
-    hamiltonian: np.ndarray
+Chart: TypeAlias = tuple[str, np.ndarray, Mapping[str, np.ndarray]]
+"""Title, times (k,) [s], and series (k,) by name."""
 
 
 class GaitPlots:
@@ -61,18 +42,14 @@ class GaitPlots:
         self._folder = gui.add_folder("Gait over time", visible=False)
         self._parts: list[viser.GuiUplotHandle | viser.GuiMarkdownHandle] = []
 
-    def show(self, curves: GaitCurves) -> None:
-        """Draw these series in place of the last ones."""
+    def show(self, charts: Iterable[Chart]) -> None:
+        """Draw these charts in place of the last ones; one of less than two times, or without series, is left out."""
         for part in self._parts:
             part.remove()
         self._parts = []
         self._folder.visible = True
         with self._folder:
-            for title, time, series in (
-                (TORQUES, curves.time, curves.torques),
-                (FORCES, curves.force_time, curves.forces),
-                (HAMILTONIAN, curves.hamiltonian_time, {"H": curves.hamiltonian}),
-            ):
+            for title, time, series in charts:
                 if len(time) > 1 and series:
                     self._parts.append(self._gui.add_markdown(title))
                     self._parts.append(add_line_chart(self._gui, _increasing(time), series))
@@ -280,7 +257,7 @@ class GaitStudio:
         self._began = float("-inf")
         self._point_times = np.array([seconds(point.time_from_start) for point in gait.trajectory.joints.points])
         self._take_robot(gait)
-        self._panel.plots.show(gait_curves(gait))
+        self._panel.plots.show(gait_charts(gait))
         self._panel.offer_figures()
         self._apply()
         extent = self._drawing.extent()
@@ -336,8 +313,8 @@ def gait_view(gait: Gait) -> GaitView:
     return GaitView(times, points, lines, np.array(colours), at, forces, prints)
 
 
-def gait_curves(gait: Gait) -> GaitCurves:
-    """Return what the page plots of a gait: torques, forces, the Hamiltonian of its phases."""
+def gait_charts(gait: Gait) -> tuple[Chart, ...]:
+    """Return what the page plots of a gait: torques, forces, the Hamiltonian, constant in each phase of an optimum."""
     points = gait.trajectory.joints.points
     times = np.array([seconds(point.time_from_start) for point in points])
     efforts = np.array([point.effort for point in points]).reshape(len(points), -1)
@@ -350,9 +327,13 @@ def gait_curves(gait: Gait) -> GaitCurves:
     }
     phases = [phase for phase in gait.phases if len(phase.hamiltonian)]
     along = [np.array(phase.times) + phase.start for phase in phases] or [np.zeros(0)]
-    H = [np.array(phase.hamiltonian) for phase in phases] or [np.zeros(0)]
+    hamiltonian = [np.array(phase.hamiltonian) for phase in phases] or [np.zeros(0)]
     loaded = {name: torque for name, torque in torques.items() if np.any(torque)}
-    return GaitCurves(times, loaded, np.array(gait.figure.times), feet, np.concatenate(along), np.concatenate(H))
+    return (
+        (TORQUES, times, loaded),
+        (FORCES, np.array(gait.figure.times), feet),
+        (HAMILTONIAN, np.concatenate(along), {"H": np.concatenate(hamiltonian)}),
+    )
 
 
 def _summary(gait: Gait, message: str) -> str:

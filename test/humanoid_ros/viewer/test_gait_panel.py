@@ -8,7 +8,7 @@ import pytest
 import viser
 from fixtures.asked_feature import Asked, at_once
 
-from humanoid_ros.viewer.gait_studio import STRIP, GaitCurves, GaitPanel, GaitStudio
+from humanoid_ros.viewer.gait_studio import FORCES, HAMILTONIAN, STRIP, TORQUES, GaitPanel, GaitStudio
 from humanoid_ros.viewer.page import Page
 
 
@@ -91,13 +91,13 @@ def test_curves_are_drawn_and_replaced(page: Page, panel: tuple[GaitPanel, Asked
 
     time = np.array([0.0, 0.1, 0.1, 0.2])
     knee = np.array([1.0, 2.0, 3.0, 4.0])
-    control.plots.show(GaitCurves(time, {"knee": knee}, time, {"left normal": 100 * knee}, time, knee))
+    left, along = {"left normal": 100 * knee}, {"H": knee}
+    control.plots.show([(TORQUES, time, {"knee": knee}), (FORCES, time, left), (HAMILTONIAN, time, along)])
     assert len(charts()) == 3
     torques = charts()[0]
     assert (np.diff(torques.data[0]) > 0.0).all()  # transitions have two samples at one time
     np.testing.assert_allclose(torques.data[0], time, atol=1e-6)
     np.testing.assert_allclose(torques.data[1], knee)
     assert [series["label"] for series in torques.series] == ["t", "knee"]
-    empty = np.zeros(0)
-    control.plots.show(GaitCurves(empty, {}, time, {"left normal": knee}, time, knee))
+    control.plots.show([(TORQUES, np.zeros(0), {}), (FORCES, time, left), (HAMILTONIAN, time, along)])
     assert len(charts()) == 2
