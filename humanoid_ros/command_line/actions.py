@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from functools import partial
 from typing import Any
 
 from action_msgs.msg import GoalStatus
@@ -13,7 +14,7 @@ from unique_identifier_msgs.msg import UUID
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.command_line.interfaces import filled, interface_name, interface_type, shown
-from humanoid_ros.command_line.session import PATIENCE, Session, add_verb
+from humanoid_ros.command_line.session import PATIENCE, Session, add_verb, print_names
 from humanoid_ros.node.clients import GuardedActionClient, RequestServer
 from humanoid_ros.node.qos import SENSOR
 
@@ -46,8 +47,7 @@ def list_actions(asked: argparse.Namespace) -> None:
     """Print names of actions."""
     with Session(asked) as session:
         session.look_around()
-        for name, kinds in sorted(get_action_names_and_types(session.node)):
-            print(f"{name} [{', '.join(kinds)}]" if asked.show_types else name)
+        print_names(get_action_names_and_types(session.node), asked.show_types)
 
 
 def tell(asked: argparse.Namespace) -> None:
@@ -139,10 +139,4 @@ def _show_feedback(message: Any) -> None:
 
 
 def _found(session: Session, name: str) -> tuple[str, str]:
-    """Return the whole name of an action that somebody has, and its type."""
-
-    def known() -> dict[str, str]:
-        return {action: kinds[0] for action, kinds in get_action_names_and_types(session.node)}
-
-    action = session.find("action", name, known)
-    return action, known()[action]
+    return session.find_typed("action", name, partial(get_action_names_and_types, session.node))

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import argparse
 
-from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
-
 from humanoid_model.errors import InputError
 from humanoid_ros.command_line.interfaces import filled, interface_name, interface_type, shown
-from humanoid_ros.command_line.session import Session, add_verb
+from humanoid_ros.command_line.session import Session, add_verb, print_names
 
 ANSWER = 120.0
 """Time for an answer unless another one is asked for [s]."""
@@ -36,9 +34,7 @@ def list_services(asked: argparse.Namespace) -> None:
     """Print names of services."""
     with Session(asked) as session:
         session.look_around()
-        for name, kinds in sorted(session.node.get_service_names_and_types()):
-            if asked.include_hidden_services or not topic_or_service_is_hidden(name):
-                print(f"{name} [{', '.join(kinds)}]" if asked.show_types else name)
+        print_names(session.node.get_service_names_and_types(), asked.show_types, asked.include_hidden_services)
 
 
 def tell_type(asked: argparse.Namespace) -> None:
@@ -60,10 +56,4 @@ def call(asked: argparse.Namespace) -> None:
 
 
 def _found(session: Session, name: str) -> tuple[str, str]:
-    """Return the whole name of a service that somebody offers, and its type."""
-
-    def known() -> dict[str, str]:
-        return {service: kinds[0] for service, kinds in session.node.get_service_names_and_types()}
-
-    service = session.find("service", name, known)
-    return service, known()[service]
+    return session.find_typed("service", name, session.node.get_service_names_and_types)

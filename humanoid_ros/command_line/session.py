@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.node.clients import RequestServer, service_servers
@@ -131,6 +132,13 @@ class Session:
             check_typed(name, known(), None, what)
         return name
 
+    def find_typed(
+        self, what: str, name: str, known: Callable[[], Iterable[tuple[str, list[str]]]]
+    ) -> tuple[str, str]:
+        """Return the whole name of something and its type, see :meth:`find`; what is known are names and types."""
+        found = self.find(what, name, lambda: dict(known()))
+        return found, dict(known())[found][0]
+
     def node_names(self, hidden: bool = False) -> list[str]:
         """Return the whole names of all nodes; those that begin with an underscore are hidden."""
         found = self.node.get_node_names_and_namespaces()
@@ -159,6 +167,13 @@ class Session:
             why = "its node has ended" if server.gone else f"no answer in {timeout:g} s"
             raise HumanoidError(f"{name}: {why}.")
         return future.result()
+
+
+def print_names(found: Iterable[tuple[str, list[str]]], types: bool, hidden: bool = True) -> None:
+    """Print names, with their types or without, with hidden ones or without."""
+    for name, kinds in sorted(found):
+        if hidden or not topic_or_service_is_hidden(name):
+            print(f"{name} [{', '.join(kinds)}]" if types else name)
 
 
 def add_verb(

@@ -10,11 +10,10 @@ from collections import deque
 from typing import Any
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
 from humanoid_model.errors import InputError
 from humanoid_ros.command_line.interfaces import LONGEST, filled, interface_type, shown
-from humanoid_ros.command_line.session import PATIENCE, Session, add_verb
+from humanoid_ros.command_line.session import PATIENCE, Session, add_verb, print_names
 from humanoid_ros.node.qos import quality_to_hear
 
 RELIABILITIES = {"reliable": ReliabilityPolicy.RELIABLE, "best_effort": ReliabilityPolicy.BEST_EFFORT}
@@ -72,9 +71,7 @@ def list_topics(asked: argparse.Namespace) -> None:
     """Print names of topics."""
     with Session(asked) as session:
         session.look_around()
-        for name, kinds in sorted(session.node.get_topic_names_and_types()):
-            if asked.include_hidden_topics or not topic_or_service_is_hidden(name):
-                print(f"{name} [{', '.join(kinds)}]" if asked.show_types else name)
+        print_names(session.node.get_topic_names_and_types(), asked.show_types, asked.include_hidden_topics)
 
 
 def tell(asked: argparse.Namespace) -> None:
@@ -189,13 +186,7 @@ def _add_quality(parser: argparse.ArgumentParser) -> None:
 
 
 def _found(session: Session, name: str) -> tuple[str, str]:
-    """Return the whole name of a topic that somebody is at, and its type."""
-
-    def known() -> dict[str, str]:
-        return {topic: kinds[0] for topic, kinds in session.node.get_topic_names_and_types()}
-
-    topic = session.find("topic", name, known)
-    return topic, known()[topic]
+    return session.find_typed("topic", name, session.node.get_topic_names_and_types)
 
 
 def _listen(session: Session, asked: argparse.Namespace, type_name: str | None, hear: Any, raw: bool = False) -> None:
