@@ -22,9 +22,9 @@ from humanoid_codegen.dynamics.mechanism import JointKind, Mechanism
 from humanoid_codegen.expression.function import evaluate
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
+from humanoid_model.files import Shelf
 from humanoid_model.joint_view import BallJoint, JointView
 from humanoid_model.scene import STANDARD_GRAVITY
-from humanoid_model.files import Shelf
 
 
 @dataclass

@@ -13,8 +13,6 @@ from humanoid_model.description import Geometry, Mesh
 from humanoid_model.errors import InputError
 from humanoid_model.files import Shelf
 from humanoid_planner.posture.tasks.collision_model import CollisionModel
-from humanoid_model.files import Shelf
-from humanoid_planner.posture.tasks.collision_model import CollisionModel
 
 
 class PlanningCache:

@@ -38,7 +38,6 @@ from humanoid_ros.simulator.trace_markers import DrawnTrace
 from humanoid_sim import Simulation
 from humanoid_sim.endless_fall import EndlessFall
 from humanoid_sim.sensing import InertialMeans, NoisySensors
-from humanoid_sim.endless_fall import EndlessFall
 from humanoid_sim.simulation import SimulationState
 from humanoid_sim.state_file import read_state, write_state
 

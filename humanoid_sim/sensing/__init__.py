@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real sensors: gains, offsets, noise, and contact forces identified from them (specification 000 §20.2)."""
 
-from humanoid_sim.sensing.signals import ForceSensor, identify_force_sensor
 from humanoid_sim.sensing.inertial_means import InertialMeans
 from humanoid_sim.sensing.noisy_sensors import NoisySensors
 from humanoid_sim.sensing.sensor_settings import SensorSettings, with_usual_noise
+from humanoid_sim.sensing.signals import ForceSensor, identify_force_sensor
 
 __all__ = ["NoisySensors"]
