@@ -150,7 +150,7 @@ class WholeBodyControl:
         pin.forwardKinematics(model, data, q, v, self._zero)
         self.q, self.v = q, v
         self._tasks, self._bearing = WeightedTasks(model.nv), [np.zeros((0, model.nv))]
-        self._wanted = [np.zeros(0)]
+        self._wanted: list[Array] = [np.zeros(0)]
         drift = pin.computeCentroidalMomentumTimeVariation(model, data, q, v, self._zero)
         self._centre_bias, self._spin_bias = drift.linear / data.mass[0], np.array(drift.angular)
 

@@ -7,7 +7,7 @@ from humanoid_model.compiling import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
-from humanoid_planner.equilibrium.body_equilibrium import BodyEquilibrium, EquilibriumMethod, HeldBody, check_body  # noqa: E402
+from humanoid_planner.equilibrium.body_equilibrium import EquilibriumMethod  # noqa: E402
 from humanoid_planner.equilibrium.contact_points import ContactPoints  # noqa: E402
 from humanoid_planner.equilibrium.force_distribution import check_equilibrium, in_equilibrium  # noqa: E402
 from humanoid_planner.equilibrium.wrench_cone import WrenchCone  # noqa: E402

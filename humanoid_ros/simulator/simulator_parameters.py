@@ -27,7 +27,8 @@ from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
 from humanoid_ros.simulator.option_parameters import FROM_THEN_ON, declare_options, options_of
 from humanoid_ros.simulator.simulation_session import SessionSettings
 from humanoid_sim import Simulation
-from humanoid_sim.sensing import NoisySensors, SensorSettings
+from humanoid_sim.sensing import NoisySensors
+from humanoid_sim.sensing.sensor_settings import SensorSettings
 from humanoid_sim.world.scene_check import shapeless_robots
 
 CONTROLLERS = {

@@ -3,7 +3,6 @@
 
 from humanoid_sim.sensing.inertial_means import InertialMeans
 from humanoid_sim.sensing.noisy_sensors import NoisySensors
-from humanoid_sim.sensing.sensor_settings import SensorSettings, with_usual_noise
-from humanoid_sim.sensing.signals import ForceSensor, identify_force_sensor
+from humanoid_sim.sensing.sensor_settings import with_usual_noise
 
-__all__ = ["NoisySensors"]
+__all__ = ["InertialMeans", "NoisySensors", "with_usual_noise"]

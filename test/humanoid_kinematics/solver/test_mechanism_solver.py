@@ -5,7 +5,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_kinematics import Coupling, Mechanism, Tool, load_mechanism
+from humanoid_kinematics import Mechanism, load_mechanism
 from humanoid_kinematics.solver.commands import POSITION, CentreOfMassGoal, JointGoal, ToolGoal, ToolMotion
 from humanoid_kinematics.solver.mechanism import Coupling, Tool
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions

@@ -9,7 +9,8 @@ import pytest
 from humanoid_model import load_scene
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
-from humanoid_sim.sensing import NoisySensors, SensorSettings
+from humanoid_sim.sensing import NoisySensors
+from humanoid_sim.sensing.sensor_settings import SensorSettings
 
 pytestmark = pytest.mark.feature("000-F147")
 
