@@ -38,6 +38,7 @@ mechanism or configuration, here HRP-2 in the scene `stand`, the mechanism `cros
 """
 NODES = {
     "simulator": "simulates a scene: [the simulator node](simulator.md).",
+    "controller": "keeps a robot on its feet and lets it walk: [balance](control.md).",
     "contact_planner": "finds postures, contact plans and motions: [contact plans](contacts.md).",
     "gait_generator": "finds optimal gaits: [gaits](gait.md).",
     "kinematics": "runs mechanisms with loops: [driving a mechanism](kinematics_live.md).",

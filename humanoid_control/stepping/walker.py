@@ -142,6 +142,34 @@ class Walker:
         other.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return other
 
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints in the order in which measurements have them."""
+        return self._estimator.joint_names
+
+    @property
+    def velocity(self) -> Array:
+        """Commanded velocity: ahead, to the left [m/s], turning to the left [rad/s], shape (3,)."""
+        return self._velocity.copy()
+
+    @property
+    def bearing(self) -> tuple[str, ...]:
+        """Soles that bear."""
+        return self._bearing
+
+    @property
+    def support(self) -> Array:
+        """Corners (k, 2) of the hull of the soles that bear, in the world of the estimate, without margins [m]."""
+        return self._hull(self._bearing, 0.0)
+
+    @property
+    def footstep(self) -> tuple[pin.SE3, float] | None:
+        """Where the swinging sole will land in the world of the estimate, and when [s from now]; None: none swings."""
+        if self.mode is not WalkMode.STEPPING or self._swing is None:
+            return None
+        landing = pin.SE3(pin.utils.rotate("z", float(self._goal[3])), self._goal[:3] + np.array([0.0, 0.0, _SUNK]))
+        return landing, self._began + self._duration - self._time
+
     def walk(self, forward: float, sideways: float = 0.0, turn: float = 0.0) -> None:
         """Walk at a velocity in the robot's axes [m/s, m/s, rad/s] from now on; zeros stop.
 
@@ -283,10 +311,14 @@ class Walker:
 
     def _polygon(self) -> Array:
         """(k, 2) corners of what both soles span, without their margins [m]."""
+        return self._hull(tuple(self._soles), self.settings.margin)
+
+    def _hull(self, soles: tuple[str, ...], margin: float) -> Array:
+        """(k, 2) corners of what soles span, each without a margin [m]."""
         corners = []
-        for name, placement in self._soles.items():
-            patch = self.body.soles[name].patch
-            inner = patch * (1.0 - self.settings.margin / np.abs(patch).max(axis=0))
+        for name in soles:
+            patch, placement = self.body.soles[name].patch, self._soles[name]
+            inner = patch * (1.0 - margin / np.abs(patch).max(axis=0))
             corners.append(inner @ placement.rotation[:2, :2].T + placement.translation[:2])
         return convex_hull(np.vstack(corners))
 

@@ -80,6 +80,7 @@ _LOOK = (LaunchArgument("headless", "false", "start neither page nor RViz", _FLA
 _SIMULATION = (
     _SCENE,
     LaunchArgument("robot", "", "robot in the place of the scene's only one: a name, or the path of a URDF"),
+    LaunchArgument("controller", "false", "balance the robot by its sensors; it walks as cmd_vel says", _FLAGS),
     *_LOOK,
     *_COMMON,
     _SIMULATED_TIME,
@@ -140,8 +141,12 @@ def list_nodes(name: str, arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]
     robot = values.get("robot")
     nodes = []
     if name in ("sim", "stack"):
-        own = {"robot": robot} if robot else {}
-        nodes.append(NodeEntry("simulator", "simulator", parameters={**scene, **own}, required=True))
+        own: dict[str, ParameterValue] = {"robot": robot} if robot else {}
+        balanced = values["controller"] == "true"
+        sensed = _SENSED if balanced else {}
+        nodes.append(NodeEntry("simulator", "simulator", parameters={**scene, **own, **sensed}, required=True))
+        if balanced:
+            nodes.append(NodeEntry("controller", "controller", parameters={**own, "use_sim_time": True}))
     if name == "kinematics":
         nodes.append(_kinematics(values))
     elif values.get("kinematics"):
@@ -170,6 +175,10 @@ def list_nodes(name: str, arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]
     return tuple(_placed(node, values) for node in nodes)
 
 
+_SENSED: Mapping[str, ParameterValue] = {
+    "joint_state_rate": 500.0, "imu_rate": 500.0, "wrench_rate": 500.0, "sensor_noise": "usual", "lockstep": 1.0,
+}  # fmt: skip
+"""What a robot with a controller measures, and that a busy machine costs it time and no step."""
 _SERVICES = {"planning": "contact_planner", "gait": "gait_generator"}
 
 

@@ -256,6 +256,15 @@ def simulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture(scope="module")
+def controller(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A running controller; the module's ``CONTROLLER_ARGUMENTS`` are passed to it."""
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+    arguments = getattr(request.module, "CONTROLLER_ARGUMENTS", ())
+    with running_node("controller", tmp_path_factory.mktemp("controller"), *arguments) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
 def model_generator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """A running model generator."""
     pytest.importorskip("rclpy", reason="ROS 2 is not installed")

@@ -65,6 +65,17 @@ def test_the_bridge_goes_by_simulated_time_before_the_simulator_and_by_the_robot
     assert alone.parameters == {"config": "talos", "log": "", "autostart": False}
 
 
+@pytest.mark.feature("000-F162")
+def test_a_robot_that_is_balanced_is_measured_often_and_with_noise():
+    simulator, controller, *_ = list_nodes("sim", {"robot": "bip", "controller": "true"})
+    assert (controller.name, controller.respawn) == ("controller", False)
+    assert controller.parameters == {"robot": "bip", "use_sim_time": True}
+    assert simulator.parameters["robot"] == "bip"
+    assert simulator.parameters["sensor_noise"] == "usual"
+    assert {simulator.parameters[f"{name}_rate"] for name in ("joint_state", "imu", "wrench")} == {500.0}
+    assert "controller" not in [node.name for node in list_nodes("stack", {})]
+
+
 def test_a_mechanism_runs_beside_the_stack_or_alone_with_the_page():
     beside = next(node for node in list_nodes("stack", {"kinematics": "gough"}) if node.name == "kinematics")
     assert beside.parameters == {"mechanism": "gough"}
@@ -85,7 +96,7 @@ def test_rviz_shows_the_stack():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"viewr": "true"}, "there is no argument 'viewr'. Arguments are scene, robot, headless, viewer"),
+        ({"viewr": "true"}, "there is no argument 'viewr'. Arguments are scene, robot, controller, headless"),
         ({"viewer": "yes"}, "argument viewer: 'yes' can't be used. Give true or false."),
         ({"port": "-1"}, "argument port: '-1' is no TCP port"),
         ({"port": "65536"}, "'65536' is no TCP port"),
@@ -104,6 +115,8 @@ def test_every_node_of_this_package_has_an_executable_that_the_build_makes():
     needed = {node.executable for node in nodes if node.package == "humanoid_stack"}
     known = {"simulator", "viewer", "contact_planner", "gait_generator", "model_generator", "controller_bridge"}
     known |= {"kinematics"}
+    needed |= {node.executable for node in list_nodes("sim", {"controller": "true"})}
+    known |= {"controller"}
     assert known <= needed
     assert needed <= set(executables[1].split())
 

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a client tells the controller, and hears of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from geometry_msgs.msg import TwistStamped
+from humanoid_stack.msg import ControllerStatus
+from rclpy.clock import Clock, ClockType
+from rclpy.publisher import Publisher
+
+from humanoid_ros.client.connection import Member
+from humanoid_ros.client.requests import numbers
+from humanoid_ros.node.qos import COMMAND, NEWEST
+
+AGAIN = 0.1
+"""A velocity is said so often: the controller forgets one that isn't renewed [s of wall-clock time]."""
+
+
+class ControllerMethods(Member):
+    """A robot that is kept on its feet, and walks."""
+
+    def __init__(self, robot: str = "hrp2", **settings: Any) -> None:
+        """As :class:`Member`; listens from now on."""
+        super().__init__(robot, **settings)
+        self._balance: ControllerStatus | None = None
+        self._velocity = TwistStamped()
+        self.node.create_subscription(ControllerStatus, "controller/status", self._on_balance, NEWEST)
+
+    @property
+    def balance(self) -> ControllerStatus:
+        """The newest status of the controller: mode, DCM, margin, next step, faults, late ticks.
+
+        Raises:
+            StackError: no controller tells any.
+        """
+        self._balance = None
+        status: ControllerStatus = self._heard(lambda: self._balance, "the status of a controller")
+        return status
+
+    def walk(self, forward: float, sideways: float = 0.0, turn: float = 0.0) -> None:
+        """Walk from now on, as long as this process lives; zeros let the robot stop, which it does side by side.
+
+        Args:
+            forward: velocity ahead [m/s].
+            sideways: to the left [m/s].
+            turn: to the left [rad/s].
+
+        Raises:
+            InputError: a number that isn't finite.
+            StackError: no controller is there.
+        """
+        x, y, rate = (float(one) for one in numbers([forward, sideways, turn], "velocity", 3))
+        command = TwistStamped()
+        command.twist.linear.x, command.twist.linear.y, command.twist.angular.z = x, y, rate
+        self._velocity = command
+        publisher = self._velocities
+        self._heard(lambda: publisher.get_subscription_count() > 0, "a controller that walks")
+        publisher.publish(command)
+
+    @cached_property
+    def _velocities(self) -> Publisher:
+        publisher = self.node.create_publisher(TwistStamped, "cmd_vel", COMMAND)
+
+        def again() -> None:
+            twist = self._velocity.twist
+            if twist.linear.x or twist.linear.y or twist.angular.z:
+                publisher.publish(self._velocity)
+
+        self.node.create_timer(AGAIN, again, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        return publisher
+
+    def _on_balance(self, message: ControllerStatus) -> None:
+        self._balance = message

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a controller tells of its robot's balance: estimate, status, markers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pinocchio as pin
+from builtin_interfaces.msg import Time
+from humanoid_stack.msg import ControllerStatus
+from nav_msgs.msg import Odometry
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+from humanoid_control.estimation import ContactEstimate, Estimate
+from humanoid_control.stepping import Walker
+from humanoid_control.stepping.walker import WalkMode
+from humanoid_model.arrays import Array
+from humanoid_model.convex_polygon import polygon_margin
+from humanoid_ros.messages.conversions import fill_pose, fill_quaternion, fill_vector, point
+from humanoid_ros.messages.serialized_message import SerializedMessage
+
+MODES = {
+    WalkMode.STANDING: ControllerStatus.STANDING, WalkMode.SHIFTING: ControllerStatus.SHIFTING,
+    WalkMode.STEPPING: ControllerStatus.STEPPING, WalkMode.FALLEN: ControllerStatus.FALLEN,
+}  # fmt: skip
+_PRESSED = 5.0
+"""Force from which on a sole has a centre of pressure [N]."""
+_ABOVE = 0.003
+"""Height of what is drawn over the ground [m]."""
+_COLOURS = {
+    "support": ColorRGBA(r=0.2, g=0.6, b=0.2, a=1.0), "footstep": ColorRGBA(r=0.95, g=0.6, b=0.1, a=1.0),
+    "dcm": ColorRGBA(r=0.15, g=0.35, b=0.95, a=1.0), "zmp": ColorRGBA(r=0.85, g=0.1, b=0.1, a=1.0),
+    "pressure": ColorRGBA(r=0.95, g=0.75, b=0.75, a=1.0), "base": ColorRGBA(r=0.6, g=0.2, b=0.8, a=0.5),
+}  # fmt: skip
+
+
+def odometry_message(odom_frame: str, base_frame: str) -> SerializedMessage:
+    """Return the message of :func:`odometry_numbers`."""
+    message = Odometry(child_frame_id=base_frame)
+    message.header.frame_id = odom_frame
+
+    def write(message: Odometry, values: list[float], time: Time) -> None:
+        message.header.stamp = time
+        fill_vector(message.pose.pose.position, values)
+        fill_quaternion(message.pose.pose.orientation, values[3:])
+        fill_vector(message.twist.twist.linear, values[7:])
+        fill_vector(message.twist.twist.angular, values[10:])
+        message.pose.covariance, message.twist.covariance = values[13:49], values[49:]
+
+    return SerializedMessage(message, 85, write)
+
+
+def odometry_numbers(estimate: Estimate, base: slice) -> Array:
+    """Pose, twist in the base frame, and their covariances, shape (85,).
+
+    Args:
+        estimate: of the robot.
+        base: velocity coordinates of the floating base.
+    """
+    covariances = estimate.pose_covariance.reshape(-1), estimate.twist_covariance.reshape(-1)
+    return np.concatenate([pin.SE3ToXYZQUAT(estimate.placement_world_base), estimate.v[base], *covariances])
+
+
+def zero_moment_point(contacts: Mapping[str, ContactEstimate], soles: Sequence[str]) -> Array:
+    """Centre of what is measured to press on soles, in the world of the estimate, (3,); NaN where nothing does."""
+    total, moment = 0.0, np.zeros(3)
+    for name in soles:
+        contact = contacts[name]
+        force = float(contact.wrench[2])
+        if force > _PRESSED:
+            total += force
+            moment += force * contact.placement.act(np.array([*contact.pressure, 0.0]))
+    return moment / total if total > 0.0 else np.full(3, math.nan)
+
+
+def fill_balance(status: ControllerStatus, walker: Walker) -> None:
+    """Write what a walker that knows how its robot stands does into a status."""
+    estimate = walker.estimate
+    assert estimate is not None
+    status.contacts = [name for name in walker.body.soles if estimate.contacts[name].held]
+    level = min(estimate.contacts[name].place[3, 2] for name in walker.bearing)
+    fill_vector(status.dcm, [*walker.dcm, level])
+    fill_vector(status.pressure, [*walker.pressure, level])
+    fill_vector(status.zmp, zero_moment_point(estimate.contacts, list(walker.body.soles)))
+    status.margin = float(polygon_margin(walker.support, walker.dcm))
+    if walker.footstep is not None:
+        placement, status.time_to_footstep = walker.footstep
+        fill_pose(status.footstep, placement)
+    ahead, aside, turn = (float(one) for one in walker.velocity)
+    status.velocity.linear.x, status.velocity.linear.y, status.velocity.angular.z = ahead, aside, turn
+
+
+def balance_markers(status: ControllerStatus, walker: Walker) -> MarkerArray:
+    """Return what is drawn: soles that bear, landing sole, DCM, zero-moment points, the estimated base."""
+    assert walker.estimate is not None
+    level = status.dcm.z + _ABOVE
+    hull = [[*corner, level] for corner in walker.support]
+    markers = [_line(status, "support", hull)]
+    landing = []
+    if walker.footstep is not None:
+        placement, _ = walker.footstep
+        free = next(name for name in walker.body.soles if name != walker.stance)
+        landing = [placement.act(np.array([*corner, _ABOVE])) for corner in walker.body.soles[free].patch]
+    markers.append(_line(status, "footstep", landing))
+    for name, at, size in (("dcm", status.dcm, 0.03), ("zmp", status.zmp, 0.025), ("pressure", status.pressure, 0.02)):
+        marker = _marker(status, name, Marker.SPHERE)
+        fill_vector(marker.pose.position, [at.x, at.y, level])
+        fill_vector(marker.scale, (size, size, 0.4 * size))
+        marker.action = Marker.ADD if math.isfinite(at.x) else Marker.DELETE
+        markers.append(marker)
+    base = _marker(status, "base", Marker.CUBE)
+    fill_pose(base.pose, walker.estimate.placement_world_base)
+    fill_vector(base.scale, (0.08, 0.08, 0.08))
+    return MarkerArray(markers=[*markers, base])
+
+
+def _marker(status: ControllerStatus, name: str, kind: int) -> Marker:
+    marker = Marker(ns=name, type=kind, color=_COLOURS[name])
+    marker.header = status.header
+    marker.pose.orientation.w = 1.0
+    return marker
+
+
+def _line(status: ControllerStatus, name: str, corners: Sequence[Sequence[float] | Array]) -> Marker:
+    """Return a closed line; without corners it is taken away."""
+    marker = _marker(status, name, Marker.LINE_STRIP)
+    marker.scale.x = 0.006
+    marker.points = [point(np.asarray(corner)) for corner in (*corners, *corners[:1])]
+    marker.action = Marker.ADD if len(corners) else Marker.DELETE
+    return marker

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A walker with a stated reaction to whatever may be wrong with measurements, commands and itself."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from humanoid_control.stepping import Walker
+from humanoid_control.stepping.walker import WalkMode
+from humanoid_model.arrays import Array
+from humanoid_model.controller import Command, Measurement
+from humanoid_model.errors import HumanoidError, InputError
+from humanoid_ros.controller.controller_settings import ControllerSettings
+
+_KEPT = 10
+"""So many faults are told with a status at most."""
+
+_CALM = 0.05
+"""Speed of the centre of mass at which drives may hold the joints [m/s],"""
+_REST = 0.5
+"""after it has been that slow for so long [s]."""
+
+
+class WatchedWalker:
+    """Answers measurements with commands that can be sent, or says that the drives are to hold the joints.
+
+    - A sensor is lost for longer than ``patience``: the robot stops, then the drives hold its joints until all are
+      back; then it begins anew.
+    - The walker fails, or a command isn't finite: the drives hold for ``patience``, then it begins anew.
+    - The clock goes back: it begins anew. It goes ahead by more than ``patience``: likewise.
+    - The commanded velocity is older than ``velocity_timeout``: the robot stops.
+    - It has fallen: the joints are soft until :meth:`restart`, or until the clock goes back.
+
+    Efforts never exceed the joints' limits.
+
+    Attributes:
+        walker: that answers.
+        holding: why the drives hold the joints; empty: they don't.
+        faults: what was wrong since they were taken, and what was done.
+    """
+
+    def __init__(self, walker: Walker, settings: ControllerSettings) -> None:
+        """Begin.
+
+        Args:
+            walker: of the robot.
+            settings: times and speeds.
+        """
+        self.walker, self._settings = walker, settings
+        robot = walker.robot
+        places = [robot.index_v(name) for name in walker.body.joint_names]
+        limits = np.array(robot.model.effortLimit)[places]
+        self._limits: Array = np.where(limits > 0.0, limits, np.inf)
+        self._sensors = {name for name, one in robot.sensors.items() if one.type == "force_torque"}
+        soles = [robot.contacts[name].link for name in walker.body.soles]
+        self._needed = {name for name in self._sensors if robot.sensors[name].link in soles}
+        self.faults: list[str] = []
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all but the sensors' places."""
+        self.walker.reset()
+        self.walker.walk(0.0)
+        self.holding, self._held_until = "", -math.inf
+        self._time, self._velocity_end, self._moved = -math.inf, -math.inf, -math.inf
+        self._lost: dict[str, float] = {}
+
+    @property
+    def fallen(self) -> bool:
+        """Whether the joints are soft."""
+        return self.walker.mode is WalkMode.FALLEN
+
+    @property
+    def knows(self) -> bool:
+        """Whether it knows how the robot stands."""
+        return self.walker.estimate is not None
+
+    def _rests(self) -> bool:
+        """Whether it has stood still for a while, so that stiff drives won't upset it."""
+        walker = self.walker
+        calm = not self.knows or float(np.linalg.norm(walker.body.centre_velocity)) < _CALM
+        if not (calm and walker.mode is WalkMode.STANDING):
+            self._moved = self._time
+        return self._time - self._moved >= _REST or not self.knows
+
+    def walk(self, velocity: Array) -> None:
+        """Take a commanded velocity: ahead, to the left [m/s], turning to the left [rad/s], shape (3,); it is bounded.
+
+        Raises:
+            InputError: a number that isn't finite.
+        """
+        if not np.all(np.isfinite(velocity)):
+            raise InputError(f"is {velocity.tolist()}", element="twist", remedy="Give finite numbers")
+        own = self._settings
+        most = np.array([own.fastest, own.fastest_sideways, own.fastest_turn])
+        self._velocity_end = self._time + own.velocity_timeout
+        self.walker.walk(*(float(one) for one in np.clip(velocity, -most, most)))
+
+    def hold(self, reason: str) -> None:
+        """Let the drives hold the joints, until measurements come again."""
+        if not self.holding:
+            self.tell(reason)
+        self.holding = reason
+
+    def tell(self, fault: str) -> None:
+        """Take note of what was wrong."""
+        if fault not in self.faults:
+            self.faults = [*self.faults[1 - _KEPT :], fault]
+
+    def update(self, measurement: Measurement) -> Command | None:
+        """Answer a measurement.
+
+        Returns:
+            The command; None: nothing is commanded, or the joints are to be held as ``holding`` says.
+        """
+        time, own = measurement.time, self._settings
+        if time <= self._time:
+            if time > self._time - 1e-6:
+                return None
+            self.tell(f"the clock went back by {self._time - time:.3f} s: begins anew")
+            self.restart()
+        elif time > self._time + own.patience and self._time > -math.inf:
+            self.tell(f"nothing was measured for {time - self._time:.3f} s: begins anew")
+            fallen = self.fallen
+            self.restart()
+            if fallen:
+                self.walker.mode = WalkMode.FALLEN
+        self._time = time
+        lost, rests = self._look(measurement), self._rests()
+        if lost or time > self._velocity_end:
+            self.walker.walk(0.0)
+        if lost and rests:
+            self._hold_and_forget(f"{lost} for {own.patience:g} s: joints are held", time)
+        if time < self._held_until or (lost and self.holding):
+            return None
+        self.holding = ""
+        try:
+            command = self.walker.update(time, measurement)
+        except HumanoidError as error:
+            self._hold_and_forget(f"the walker failed: {error}", time + own.patience)
+            return None
+        if command is None:
+            return None
+        assert self.walker.estimate is not None
+        for fault in self.walker.estimate.faults:
+            self.tell(fault)
+        if not all(np.isfinite(one).all() for one in (command.efforts, command.positions, command.velocities)):
+            self._hold_and_forget("a command isn't finite: joints are held", time + own.patience)
+            return None
+        efforts = np.clip(command.efforts, -self._limits, self._limits)
+        return Command(command.time, command.joints, efforts, command.positions, command.velocities)
+
+    def _hold_and_forget(self, reason: str, until: float) -> None:
+        self.hold(reason)
+        self._held_until = until
+        self.walker.reset()
+
+    def _look(self, measurement: Measurement) -> str:
+        """Say which sensor is lost; empty: none."""
+        rate, force = measurement.angular_velocity, measurement.specific_force
+        wrong = set()
+        if rate is None or force is None or not (np.isfinite(rate).all() and np.isfinite(force).all()):
+            wrong.add("the inertial unit is silent")
+        silent = [
+            name for name, q in zip(self.walker.joint_names, measurement.joint_positions, strict=True)
+            if not math.isfinite(q)
+        ]  # fmt: skip
+        wrong |= {f"the encoder of {name} is silent" for name in silent}
+        wrong |= {f"{name} is silent" for name in self._needed - set(measurement.wrenches)}
+        self._lost = {words: self._lost.get(words, measurement.time) for words in wrong}
+        late = [words for words, since in self._lost.items() if measurement.time - since >= self._settings.patience]
+        return ", ".join(sorted(late)[:3])

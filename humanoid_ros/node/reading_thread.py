@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Subscriptions that are read in a thread of their own, for topics of many hundred messages a second."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+_GLANCE = 100_000_000
+"""How long it waits for a message until it looks whether it is to end [ns]."""
+
+Reader = Callable[[Any, int], None]
+"""Takes a message, and when it was received, by the wall clock [ns]; 0: the middleware doesn't say."""
+
+
+class _Elsewhere(CallbackGroup):
+    """Of what the executor isn't to run."""
+
+    def can_execute(self, entity: Any) -> bool:
+        return False
+
+    def beginning_execution(self, entity: Any) -> bool:
+        return False
+
+    def ending_execution(self, entity: Any) -> None:
+        pass
+
+
+class ReadingThread:
+    """Waits for some subscriptions only, and reads them in the order in which they are listed.
+
+    The executor of a node looks at each of its services, timers and subscriptions before each callback, which takes it
+    longer than a controller's tick.
+    """
+
+    def __init__(self, node: Node, topics: Sequence[tuple[type, str, Reader, QoSProfile]]) -> None:
+        """Begin to read.
+
+        Args:
+            node: that has the subscriptions.
+            topics: type, name, what takes the messages in the thread, quality of service.
+        """
+        self._node, group = node, _Elsewhere()
+        self._read = [
+            (node.create_subscription(kind, topic, lambda _: None, quality, callback_group=group), take)
+            for kind, topic, take, quality in topics
+        ]
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="readings", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Read no more; not in the thread itself."""
+        self._ended.set()
+        self._thread.join()
+        for subscription, _ in self._read:
+            self._node.destroy_subscription(subscription)
+
+    def _run(self) -> None:
+        context = self._node.context.handle
+        assert context is not None
+        with context:
+            waiting = rclpy_implementation.WaitSet(len(self._read), 0, 0, 0, 0, 0, context)
+            while not self._ended.is_set():
+                waiting.clear_entities()
+                for subscription, _ in self._read:
+                    waiting.add_subscription(subscription.handle)
+                waiting.wait(_GLANCE)
+                ready = waiting.get_ready_entities("subscription")
+                for subscription, take in self._read:
+                    if subscription.handle.pointer in ready:
+                        self._take(subscription, take)
+
+    def _take(self, subscription: Any, take: Reader) -> None:
+        """Read all messages that are there; an exception is logged and ends nothing."""
+        while (taken := subscription.handle.take_message(subscription.msg_type, False)) is not None:
+            try:
+                take(taken[0], taken[1]["received_timestamp"])
+            except Exception:
+                self._node.get_logger().error(traceback.format_exc())
