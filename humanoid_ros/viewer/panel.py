@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panel of the page: the simulation, push and pull, postures, gaits, plans, mechanisms, what is shown, plot.
-
-On top stands the state of the simulation as a table, below the plot of the normal forces over simulated time.
-"""
+"""Panel of the page: the simulation, push and pull, walks, postures, gaits, plans, mechanisms, what is shown, plot."""
 
 from __future__ import annotations
 
@@ -22,6 +19,7 @@ from humanoid_ros.viewer.mechanism_panel import MechanismPanel
 from humanoid_ros.viewer.plan_studio import PlanPanel
 from humanoid_ros.viewer.posture_editor import PosturePanel
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
+from humanoid_ros.viewer.walking.walk_panel import WalkPanel
 
 SOLVER_WORDS = {
     SolverStatus.CONVERGED: "converged",
@@ -264,6 +262,7 @@ class Panel:
         with self._pulling:
             self._pull_link = gui.add_dropdown("Link", (NO_LINK,))
             gui.add_markdown("Drag the arrows on the link: a spring pulls it.")
+        self.walk = WalkPanel(gui)
         self.posture = PosturePanel(gui)
         self.gait = GaitPanel(gui)
         self.plan = PlanPanel(gui)

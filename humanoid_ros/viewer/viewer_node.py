@@ -57,6 +57,12 @@ from humanoid_ros.viewer.planner_calls import PresentRobot
 from humanoid_ros.viewer.posture_editor import PostureEditor
 from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots, TransformTree
 from humanoid_ros.viewer.simulator_calls import Pulling, SimulatorCalls
+from humanoid_ros.viewer.plan_studio import PlanStudio
+from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
+from humanoid_ros.viewer.panel import simulation_view
+from humanoid_ros.viewer.simulator_calls import SimulatorCalls
+from humanoid_ros.viewer.shown_robots import TransformTree
+from humanoid_ros.viewer.walking.walk_studio import WalkStudio
 
 PANEL_PERIOD = 0.2
 """Period of the panel's text and plot [s]: more is not readable."""
@@ -144,6 +150,7 @@ class ViewerNode(AnsweringNode):
         self._simulator = SimulatorCalls(self, self._say)
         self._pulling = Pulling(self, handle, self._robots, self._simulator)
         self._panel.connect(self._simulator, self._pulling.pick, self._show, self._later)
+        self._walk = WalkStudio(self, self.page, self._panel.walk, self._robots, self._simulator, self._later)
         self._present = PresentRobot()
         self._editor = PostureEditor(
             server.scene,
@@ -401,6 +408,7 @@ class ViewerNode(AnsweringNode):
                 self._moved = False
                 self._place()
             self._try("pull", partial(self._pulling.update, self._stamp))
+            self._try("walk", partial(self._walk.update, now))
             self._try("robot", self._update_present)
             self._try("posture", partial(self._editor.update, now))
             self._try("gait", partial(self._studio.update, now))
