@@ -76,7 +76,7 @@ def check_equilibrium(
         acceleration: (3,) of the centre of mass, m/s^2; the angular momentum about it is taken as constant.
         external_wrench: (6,) known force on the robot and its moment about the world's origin, N and N m.
         torque_limits: A (m, 3k) and b (m,) of ``A f + b <= 0``, f the forces in the world one after the other, see
-            :func:`humanoid_planner.equilibrium.wrench_cone.torque_limits`.
+            :func:`torque_limits`.
 
     Raises:
         InputError: a shape is wrong, a number isn't finite or the mass is negative.
@@ -102,6 +102,40 @@ def in_equilibrium(
         contacts, mass, centre_of_mass, gravity, acceleration, external_wrench, torque_limits, False
     )
     return margin >= 0.0
+
+
+def torque_limits(
+    contact_jacobian: ArrayLike, gravity_torques: ArrayLike, lower: ArrayLike, upper: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return limits of the joint torques as limits of the contact forces: (3.67) with the correction E-08.
+
+    Args:
+        contact_jacobian: (3k, n) J_c1: velocities of the contact points in the world by the joint velocities.
+        gravity_torques: (n,) g_1: torques that hold the robot without contact forces, N m.
+        lower: (n,) least torques, -inf where unlimited.
+        upper: (n,) largest torques, inf where unlimited.
+
+    Returns:
+        A (m, 3k) and b (m,) of ``A f + b <= 0``; unlimited sides have no row.
+
+    Raises:
+        InputError: shapes don't fit, or a lower limit is above the upper one.
+    """
+    J = np.atleast_2d(np.asarray(contact_jacobian, dtype=float))
+    gravity, low, high = (np.asarray(part, dtype=float) for part in (gravity_torques, lower, upper))
+    n = J.shape[1]
+    for name, part in (("gravity_torques", gravity), ("lower", low), ("upper", high)):
+        if part.shape != (n,):
+            raise InputError(f"shape {part.shape}", element=name, remedy=f"Give an array of shape {(n,)}")
+    if (low > high).any():
+        i = int(np.argmax(low > high))
+        raise InputError(
+            f"joint {i} has {low[i]:g} above {high[i]:g}", element="lower", remedy="Give lower limits below the upper"
+        )
+    A = np.concatenate([-J.T, J.T])
+    b = np.concatenate([gravity - high, low - gravity])
+    limited = np.isfinite(b)
+    return A[limited], b[limited]
 
 
 def _balance(

@@ -10,7 +10,8 @@ from scipy.optimize import linprog
 
 from humanoid_model.errors import InputError
 from humanoid_planner.equilibrium.contact_points import ContactPoints, pyramid_halfspaces
-from humanoid_planner.equilibrium.wrench_cone import TorquePolytope, torque_limits
+from humanoid_planner.equilibrium.force_distribution import torque_limits
+from humanoid_studies.posture.torque_polytope import TorquePolytope
 
 pytestmark = pytest.mark.feature("001-F083")
 
