@@ -63,19 +63,6 @@ def big_sphere_centre(p1: np.ndarray, p2: np.ndarray, p3: np.ndarray, radius: fl
     return True
 
 
-def big_sphere(triangle: NDArray[np.float64], r: float, R: float) -> NDArray[np.float64] | None:
-    """Return the centre of a face's big sphere, shape (3,); None when there is no such sphere.
-
-    Args:
-        triangle: vertices counter-clockwise seen from outside, shape (3, 3) [m].
-        r: radius of the small spheres [m].
-        R: radius of the big sphere [m].
-    """
-    centre = np.empty(3)
-    corners = np.ascontiguousarray(triangle, dtype=np.float64)
-    return centre if big_sphere_centre(corners[0], corners[1], corners[2], R - r, centre) else None
-
-
 _ROUND_OFF = 1e-12
 """Relative excess of a distance that counts as none."""
 

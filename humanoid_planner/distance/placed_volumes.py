@@ -131,29 +131,11 @@ def robot_volumes(
     return volumes
 
 
-def scene_volumes(scene: Scene, r: float = 0.01, R: float = 20.0, bulge: float = 0.005) -> list[PlacedVolume]:
-    """Volumes around the bodies of a scene where they are at its start, all carried by the world (body 0).
-
-    A face of length a bulges by a^2 / (6 R): parts for which that is more than ``bulge`` get a larger R. Half-spaces
-    stay half-spaces, without margin. A body with one part gives its name to it, else they are ``body/shape`` or
-    ``body/0``...
-
-    Args:
-        scene: the scene; its robots are left out.
-        r: margin around the shapes [m].
-        R: radius of the volumes' faces [m].
-        bulge: how far faces may stick out beyond that margin [m].
-
-    Raises:
-        InputError: a mesh can't be read, or a radius can't be used; the message names the body.
-    """
-    return volumes_around(scene_shapes(scene), r, R, bulge)
-
-
 def scene_shapes(scene: Scene) -> list[PlacedVolume]:
     """Return the bodies of a scene as they are, without margin: half-spaces and plain convex hulls.
 
-    There is one for each of the :func:`scene_volumes`, in their order and with their names.
+    All are carried by the world (body 0), where they are at the scene's start; its robots are left out. A body with one
+    part gives its name to it, else they are ``body/shape`` or ``body/0``...
 
     Raises:
         InputError: a mesh can't be read; the message names the body.
@@ -179,7 +161,20 @@ def scene_shapes(scene: Scene) -> list[PlacedVolume]:
 def volumes_around(
     shapes: Sequence[PlacedVolume], r: float = 0.01, R: float = 20.0, bulge: float = 0.005
 ) -> list[PlacedVolume]:
-    """Volumes around :func:`scene_shapes`; the arguments and errors are those of :func:`scene_volumes`."""
+    """Return the volumes around :func:`scene_shapes`, in their order and with their names.
+
+    A face of length a bulges by a^2 / (6 R): parts for which that is more than ``bulge`` get a larger R. Half-spaces
+    stay half-spaces, without margin.
+
+    Args:
+        shapes: of a scene.
+        r: margin around the shapes [m].
+        R: radius of the volumes' faces [m].
+        bulge: how far faces may stick out beyond that margin [m].
+
+    Raises:
+        InputError: a radius can't be used; the message names the body.
+    """
     volumes = []
     for placed in shapes:
         if isinstance(placed.volume, RoundedHull):

@@ -89,25 +89,13 @@ def shrink_convex(polygon: ArrayLike, margin: float) -> NDArray[np.float64]:
     return _clip(corners, normals, offsets - margin)
 
 
-def disc(centre: ArrayLike, radius: float, corners: int = 16) -> NDArray[np.float64]:
-    """Corners of a regular polygon inscribed in a disc, for patches reduced to a disc (section 7.3.2 of the thesis).
-
-    Args:
-        centre: (2,) m.
-        radius: m.
-        corners: how many.
-    """
-    angles = 2.0 * math.pi * np.arange(corners) / corners
-    return np.asarray(centre, dtype=float) + radius * np.column_stack([np.cos(angles), np.sin(angles)])
-
-
 def contact_area(contact: Contact, margin: float = 0.0, patch: ArrayLike | None = None) -> NDArray[np.float64]:
     """Where the patch of a contact touches the surface: the patch clipped by the surface's outline (section 4.9).
 
     Args:
         contact: the contact.
         margin: the patch is shrunk by so much first, m.
-        patch: (k, 2) convex outline in the patch frame to be used instead of the location's, e.g. a :func:`disc`.
+        patch: (k, 2) convex outline in the patch frame to be used instead of the location's.
 
     Returns:
         (h, 2) corners in x and y of the surface, counter-clockwise, m.

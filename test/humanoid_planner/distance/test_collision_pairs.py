@@ -18,7 +18,7 @@ from humanoid_planner.distance.collision_pairs import (
     self_pairs,
     without_contacts,
 )
-from humanoid_planner.distance.placed_volumes import robot_volumes, scene_volumes
+from humanoid_planner.distance.placed_volumes import robot_volumes, scene_shapes, volumes_around
 from humanoid_planner.kinematics import RobotKinematics
 
 
@@ -136,7 +136,7 @@ def world():
 @pytest.mark.feature("001-F043")
 def test_environment_pairs_follow_the_rules_of_the_scene(hrp2, volumes):
     around = world()
-    bodies = scene_volumes(around)
+    bodies = volumes_around(scene_shapes(around))
     pairs = environment_pairs(hrp2, volumes, around, bodies)
     assert len(pairs) == 2 * len(volumes)
     assert (pairs[:, 0] < len(volumes)).all()
@@ -153,7 +153,7 @@ def test_environment_pairs_follow_the_rules_of_the_scene(hrp2, volumes):
 @pytest.mark.feature("001-F075")
 def test_held_contacts_may_touch_what_they_hold_on_and_nothing_else(hrp2, volumes):
     around = world()
-    bodies = scene_volumes(around)
+    bodies = volumes_around(scene_shapes(around))
     feet = [(name, None) for name, location in hrp2.contacts.items() if location.support]
     assert feet
     pairs = environment_pairs(hrp2, volumes, around, bodies, stance=stance(hrp2, *feet))
@@ -169,7 +169,7 @@ def test_held_contacts_may_touch_what_they_hold_on_and_nothing_else(hrp2, volume
 def test_contact_location_on_a_link_fixed_to_another_frees_that_one(hrp2, volumes):
     location = dataclasses.replace(next(iter(hrp2.contacts.values())), link="r_sole")
     held = Stance((Contact(location, Surface("floor", "floor", pin.SE3.Identity()), 0.0, 0.0, 0.0),))
-    bodies = scene_volumes(world())
+    bodies = volumes_around(scene_shapes(world()))
     together = [*volumes, *bodies]
     pairs = environment_pairs(hrp2, volumes, world(), bodies, stance=held)
     assert frozenset(("RLEG_LINK5", "floor")) not in named(together, pairs)

@@ -8,10 +8,17 @@ from scipy.optimize import minimize
 from scipy.spatial import ConvexHull
 
 from humanoid_model.errors import InputError
-from humanoid_planner.distance.gift_wrapping import big_sphere, enclosing_ball, wrap
+from humanoid_planner.distance.gift_wrapping import big_sphere_centre, enclosing_ball, wrap
 
 RIGHT = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0]])
 EQUILATERAL = np.array([[0, 0, 0], [0.1, 0, 0], [0.05, 0.1 * np.sqrt(0.75), 0]])
+
+
+def big_sphere(triangle, r, R):
+    """Centre of a face's big sphere, None when there is none."""
+    centre = np.empty(3)
+    corners = np.ascontiguousarray(triangle, dtype=np.float64)
+    return centre if big_sphere_centre(*corners, R - r, centre) else None
 
 
 @pytest.mark.feature("001-F110")
