@@ -15,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_model.errors import InputError
+from humanoid_model.checks import check_known
 from humanoid_sim.actuation.drives import Drives, friction_compensation
 from humanoid_sim.module import Module
 from humanoid_sim.stepping.contacts import ContactState
@@ -57,8 +57,7 @@ class FeedForward(Module):
         Raises:
             InputError: unknown law.
         """
-        if law not in _LAWS:
-            raise InputError(f"there is no law '{law}'", element="law", remedy=f"Take one of {', '.join(_LAWS)}")
+        check_known(law, _LAWS, "law", "law")
         self.name = f"feedforward/{robot}"
         self._robot = robot
         self._law = law

@@ -11,6 +11,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.apart import load, load_called
+from humanoid_model.checks import check_known
 from humanoid_model.description import Box, HalfSpace, Shape
 from humanoid_model.errors import InputError
 from humanoid_model.scene import CONTACT_METHODS
@@ -96,10 +97,7 @@ class ContactDetector:
             InputError: a mesh file can't be read; an unknown backend, or coal for a mesh that collides triangle by
                 triangle.
         """
-        if backend not in BACKENDS:
-            raise InputError(
-                f"there is no detection '{backend}'", element="detection", remedy=f"Choose one of {', '.join(BACKENDS)}"
-            )
+        check_known(backend, BACKENDS, "detection", "detection")
         self._world = world
         self._backend = backend
         self._record: DetectionRecord | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_sim.module import Module
 
@@ -123,11 +124,7 @@ class PathTrace(Module):
         Raises:
             InputError: there is none of that name.
         """
-        if trace not in self._kept:
-            raise InputError(
-                f"there is no trace '{trace}'", element="trace", remedy=f"There are {', '.join(self._kept)}"
-            )
-        kept = self._kept[trace]
+        kept = self._kept[check_known(trace, self._kept, "trace", "trace")]
         return Trace(np.array([time for time, _ in kept]), np.array([position for _, position in kept]).reshape(-1, 3))
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_model.whole_body_dynamics import zero_moment_point
 from humanoid_sim.module import Module
@@ -256,12 +257,7 @@ class Recorder(Module):
         self.every = every
         self.groups = tuple(TABLES if groups is None else groups)
         for group in self.groups:
-            if group not in TABLES:
-                raise InputError(
-                    f"there is no group of signals '{group}'",
-                    element="groups",
-                    remedy=f"Choose of {', '.join(TABLES)}",
-                )
+            check_known(group, TABLES, "groups", "group of signals")
 
     def after_step(self, simulation: Simulation) -> None:
         """Record the step if it is its turn."""

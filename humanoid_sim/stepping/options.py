@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TypedDict
 
 import numpy as np
 
+from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_model.extensions import load_extensions, others
 from humanoid_model.fields import Described, choice, count, number, text
@@ -219,10 +220,7 @@ class SimulationOptions(Described):
         """
         known = [field.name for field in fields(cls)]
         for name in options:
-            if name not in known:
-                raise InputError(
-                    f"there is no option '{name}'", element=name, remedy=f"Options are {', '.join(known)}"
-                )
+            check_known(name, known, name, "option")
         return cls(**options)
 
     def __post_init__(self) -> None:

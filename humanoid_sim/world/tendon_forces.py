@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.actuator import Tendon, TendonDrive, TendonPoint
 from humanoid_model.arrays import Array
+from humanoid_model.checks import check_known
 from humanoid_model.errors import InputError
 from humanoid_model.tree.tree_motion import TreeMotion, move_tree
 
@@ -158,11 +159,7 @@ class TendonForces:
         self._given[self._driven(name, force, servo=False)] = force
 
     def _driven(self, name: str, value: float, servo: bool) -> int:
-        if name not in self._tendons:
-            raise InputError(
-                f"there is no tendon '{name}'", element="tendon", remedy=f"There are {', '.join(self._tendons)}"
-            )
-        drive = self._tendons[name].drive
+        drive = self._tendons[check_known(name, self._tendons, "tendon", "tendon")].drive
         if drive is None or (servo and drive.stiffness == 0.0):
             raise InputError(
                 f"has no {'position servo' if servo else 'drive'}", element=f"tendon '{name}'",

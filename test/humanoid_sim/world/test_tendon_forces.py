@@ -225,7 +225,7 @@ def test_unknown_names_of_tendons_are_refused(tendon, told):
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (lambda tendons: tendons.set_length("no", 1.0), "no tendon 'no'. There are coupling, rope, hanger"),
+        (lambda tendons: tendons.set_length("no", 1.0), "no tendon 'no'. Known are: coupling, rope, hanger"),
         (lambda tendons: tendons.set_length("hanger", 1.0), "tendon 'hanger': has no position servo"),
         (lambda tendons: tendons.set_force("coupling", 1.0), "tendon 'coupling': has no drive"),
         (lambda tendons: tendons.set_length("rope", float("nan")), "tendon 'rope': is nan"),
