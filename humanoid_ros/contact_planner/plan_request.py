@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 import pinocchio as pin
@@ -53,36 +52,8 @@ from humanoid_ros.contact_planner.posture_request import (
     requested_scene,
 )
 from humanoid_ros.messages.posture_messages import configuration
-from humanoid_ros.messages.request_fields import read_fields, vector, within
+from humanoid_ros.messages.request_fields import check_constant, read_fields, vector, within
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance
-
-
-class PlacesKind(IntEnum):
-    """Where contacts may be."""
-
-    DRAWN = ContactCandidates.DRAWN
-    GIVEN = ContactCandidates.GIVEN
-    CHOSEN = ContactCandidates.CHOSEN
-
-
-class PotentialKind(IntEnum):
-    """What guides the search."""
-
-    CENTRE_OF_MASS = PlanPotential.CENTRE_OF_MASS
-    POINT = PlanPotential.POINT
-    GUIDE = PlanPotential.GUIDE
-    POINT_ALONG_GUIDE = PlanPotential.POINT_ALONG_GUIDE
-    REFERENCE = PlanPotential.REFERENCE
-
-
-class TermKind(IntEnum):
-    """What stances are judged by."""
-
-    CONTACTS = TermMessage.CONTACTS
-    LOCATIONS = TermMessage.LOCATIONS
-    ONLY = TermMessage.ONLY
-    BARYCENTRE = TermMessage.BARYCENTRE
-    CROSSED = TermMessage.CROSSED
 
 
 @dataclass(frozen=True)
@@ -243,12 +214,12 @@ def _options(request: ContactPlanRequest) -> SolverOptions:
 
 
 def _candidates(message: ContactCandidates, used: Sequence[str], surfaces: Sequence[str]) -> Candidates | SearchVolumes:
-    kind = check_enumerated(message.kind, PlacesKind, "candidates.kind")
+    check_constant(message.kind, ContactCandidates, "candidates.kind")
     with within("candidates"):
         drawn = RandomCandidates(**read_fields(RandomCandidates, message), headings=tuple(message.headings))
         chosen = SearchVolumes(**read_fields(SearchVolumes, message))
-    if kind is not PlacesKind.GIVEN:
-        return drawn if kind is PlacesKind.DRAWN else chosen
+    if message.kind != ContactCandidates.GIVEN:
+        return drawn if message.kind == ContactCandidates.DRAWN else chosen
     if not message.places:
         raise InputError("is empty", element="candidates.places", remedy="Give at least one place, or another kind")
     places: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
@@ -267,7 +238,7 @@ def _check_vbfp(candidates: object, potential: Criterion | None, criterion: Crit
         raise InputError(
             "are not CHOSEN, but the method is VBFP",
             element="candidates.kind",
-            remedy=f"Give {PlacesKind.CHOSEN.value} (CHOSEN), or method {ContactPlanRequest.BFP} (BFP)",
+            remedy=f"Give {ContactCandidates.CHOSEN} (CHOSEN), or method {ContactPlanRequest.BFP} (BFP)",
         )
     if potential is None:
         raise InputError("is empty, but the method is VBFP", element="potentials", remedy="Give at least one")
@@ -298,37 +269,37 @@ def _part(
     reference: NDArray[Any],
     field: str,
 ) -> tuple[float, Criterion]:
-    kind = check_enumerated(item.kind, PotentialKind, f"{field}.kind")
+    check_constant(item.kind, PlanPotential, f"{field}.kind")
     weight = check_not_negative(item.weight, f"{field}.weight", "-")
     target = vector(item.target, f"{field}.target")
     switch = check_not_negative(item.switch_distance, f"{field}.switch_distance", "m")
     progress = check_finite(item.progress, f"{field}.progress")
-    if kind in (PotentialKind.GUIDE, PotentialKind.POINT_ALONG_GUIDE):
+    if item.kind in (PlanPotential.GUIDE, PlanPotential.POINT_ALONG_GUIDE):
         check_guide(guide)
-    if kind is PotentialKind.CENTRE_OF_MASS:
+    if item.kind == PlanPotential.CENTRE_OF_MASS:
         return weight, CentreOfMassAttractor(Attractor(target, switch))
-    if kind is PotentialKind.REFERENCE:
+    if item.kind == PlanPotential.REFERENCE:
         return weight, NearReference(kinematics, reference)
-    if kind is PotentialKind.GUIDE:
+    if item.kind == PlanPotential.GUIDE:
         return weight, NearGuide(kinematics, guide, progress, switch or None)
     link = check_known(item.link, kinematics.robot.description.links, f"{field}.link", "link")
     point = vector(item.point, f"{field}.point")
-    if kind is PotentialKind.POINT:
+    if item.kind == PlanPotential.POINT:
         return weight, PointAttractor(Attractor(target, switch), link, point)
     with within(field):
         return weight, PointAlongGuide(kinematics, guide, link, point, progress, switch)
 
 
 def _term(item: TermMessage, scene: Scene, robot: Robot, field: str) -> StanceTerm:
-    kind = check_enumerated(item.kind, TermKind, f"{field}.kind")
+    check_constant(item.kind, TermMessage, f"{field}.kind")
     weight = check_finite(item.weight, f"{field}.weight")
     counted = "preferred", "new_contact", "released_contact"
     numbers = [check_finite(getattr(item, name), f"{field}.{name}") for name in counted]
-    if kind is TermKind.CONTACTS:
+    if item.kind == TermMessage.CONTACTS:
         return ContactCount(weight, *numbers)
-    if kind is TermKind.BARYCENTRE:
+    if item.kind == TermMessage.BARYCENTRE:
         return BarycentreNear(vector(item.target, f"{field}.target"), surface_placements(scene), weight)
-    if kind is TermKind.CROSSED:
+    if item.kind == TermMessage.CROSSED:
         width = check_not_negative(item.width, f"{field}.width", "m")
         if len(item.names) != 2:
             raise InputError(
@@ -342,7 +313,7 @@ def _term(item: TermMessage, scene: Scene, robot: Robot, field: str) -> StanceTe
         raise InputError("is empty", element=f"{field}.names", remedy="Give names of locations or links")
     for i, name in enumerate(item.names):
         check_known(name, known, f"{field}.names[{i}]", "contact location or link")
-    if kind is TermKind.LOCATIONS:
+    if item.kind == TermMessage.LOCATIONS:
         return LocationPenalty(dict.fromkeys(item.names, weight))
     return OnlyPenalty(frozenset(item.names), weight)
 

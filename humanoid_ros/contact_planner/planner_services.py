@@ -7,7 +7,6 @@ A node answers some before any request, so that the first request finds all in m
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import IntEnum
 
 import numpy as np
 from humanoid_stack.msg import Contact, PlanViolation, Surface
@@ -56,7 +55,7 @@ from humanoid_ros.contact_planner.posture_request import (
 )
 from humanoid_ros.messages.conversions import fill_pose, fill_vector, point
 from humanoid_ros.messages.posture_messages import configuration, posture_message
-from humanoid_ros.messages.request_fields import read_fields, time_limit, vector
+from humanoid_ros.messages.request_fields import check_constant, constants, read_fields, time_limit, vector
 from humanoid_ros.messages.stance_messages import WORLD, contact_locations, request_scene, stance, stance_message
 
 
@@ -232,14 +231,6 @@ def _text(wanted: PostureRequirements, result: PostureResult) -> str:
     return "stability margin 0" if result.balance is None else f"stability {margin_text(result.balance)}"
 
 
-class MethodKind(IntEnum):
-    """How equilibrium is tested; the library's methods have the same names."""
-
-    SUPPORT_POLYGON = CheckEquilibrium.Request.SUPPORT_POLYGON
-    CONTACT_FORCES = CheckEquilibrium.Request.CONTACT_FORCES
-    FORCE_POLYTOPE = CheckEquilibrium.Request.FORCE_POLYTOPE
-
-
 def answer_check_equilibrium(
     cache: PlanningCache,
     default_scene: str,
@@ -271,7 +262,7 @@ def answer_check_equilibrium(
         scene=scene,
         posture=q,
         centre_of_mass=None if request.use_posture else vector(request.centre_of_mass, "centre_of_mass"),
-        method=EquilibriumMethod[check_enumerated(request.method, MethodKind, "method").name],
+        method=EquilibriumMethod[check_constant(request.method, CheckEquilibrium.Request, "method")],
         acceleration=vector(request.acceleration, "acceleration"),
         loads=[load(wrench, kinematics, f"loads[{i}]") for i, wrench in enumerate(request.loads)],
         torque_limits=bool(request.torque_limits),
@@ -351,7 +342,7 @@ def warm_up(cache: PlanningCache, defaults: PostureDefaults) -> None:
                 ),
                 GeneratePosture.Response(),
             )
-            for method in MethodKind:
+            for method in constants(CheckEquilibrium.Request).values():
                 request = CheckEquilibrium.Request(robot=name, stance=stance, surfaces=surfaces, method=method)
                 answer_check_equilibrium(cache, defaults.scene, request, CheckEquilibrium.Response())
         except HumanoidError:

@@ -15,7 +15,7 @@ from humanoid_stack.srv import GeneratePosture
 from numpy.typing import NDArray
 
 from humanoid_model import Robot, Scene
-from humanoid_model.checks import check_enumerated, check_finite, check_known, check_not_negative
+from humanoid_model.checks import check_finite, check_known, check_not_negative
 from humanoid_model.errors import InputError
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import Criterion, LeastTorque, NearReference, near_middle
@@ -25,7 +25,7 @@ from humanoid_planner.posture.tasks.criteria import NearPath
 from humanoid_planner.posture.tasks.state import Load
 from humanoid_planner.posture.tasks.task import Task
 from humanoid_ros.messages.posture_messages import unit_quaternion
-from humanoid_ros.messages.request_fields import MAX_FORCE, vector
+from humanoid_ros.messages.request_fields import MAX_FORCE, check_constant, vector
 from humanoid_ros.node.requested_files import check_requested, requested_reading
 
 
@@ -50,20 +50,6 @@ def requested_scene(
         return found, cache.robot_in(found, check_requested(robot, f"{prefix}robot"), f"{prefix}robot")
 
 
-class TaskKind(IntEnum):
-    """What a task message asks for."""
-
-    POINT_AT = TaskMessage.POINT_AT
-    FRAME_AT = TaskMessage.FRAME_AT
-    POINT_BEYOND = TaskMessage.POINT_BEYOND
-    POINT_IN_SLAB = TaskMessage.POINT_IN_SLAB
-    ORIENTATION = TaskMessage.ORIENTATION
-    AXIS_ALONG = TaskMessage.AXIS_ALONG
-    GAZE = TaskMessage.GAZE
-    CENTRE_OF_MASS = TaskMessage.CENTRE_OF_MASS
-    JOINT = TaskMessage.JOINT
-
-
 def posture_task(message: TaskMessage, kinematics: RobotKinematics, field: str) -> Task:
     """Return the task that a message means; only the fields that its kind reads are looked at.
 
@@ -76,13 +62,13 @@ def posture_task(message: TaskMessage, kinematics: RobotKinematics, field: str) 
         InputError: an unknown kind, link or joint, or a number that can't be used.
     """
     read = _TaskFields(message, kinematics, field)
-    kind = check_enumerated(message.kind, TaskKind, f"{field}.kind")
-    name = message.name or f"{kind.name.lower().replace('_', ' ')} {message.link}".strip()
-    if kind is TaskKind.POINT_AT:
+    kind = check_constant(message.kind, TaskMessage, f"{field}.kind")
+    name = message.name or f"{kind.lower().replace('_', ' ')} {message.link}".strip()
+    if message.kind == TaskMessage.POINT_AT:
         return link_tasks.point_at(
             kinematics, read.link(), read.vector("point"), read.vector("target"), read.tolerance(), name
         )
-    if kind is TaskKind.FRAME_AT:
+    if message.kind == TaskMessage.FRAME_AT:
         return link_tasks.frame_at(
             kinematics,
             read.link(),
@@ -92,11 +78,11 @@ def posture_task(message: TaskMessage, kinematics: RobotKinematics, field: str) 
             read.angle_tolerance(),
             name,
         )
-    if kind is TaskKind.POINT_BEYOND:
+    if message.kind == TaskMessage.POINT_BEYOND:
         return link_tasks.point_beyond(
             kinematics, read.link(), read.vector("point"), read.vector("target"), read.direction("direction"), name
         )
-    if kind is TaskKind.POINT_IN_SLAB:
+    if message.kind == TaskMessage.POINT_IN_SLAB:
         return link_tasks.point_in_slab(
             kinematics,
             read.link(),
@@ -106,13 +92,13 @@ def posture_task(message: TaskMessage, kinematics: RobotKinematics, field: str) 
             read.tolerance(),
             name,
         )
-    if kind is TaskKind.ORIENTATION:
+    if message.kind == TaskMessage.ORIENTATION:
         return link_tasks.orientation(kinematics, read.link(), read.rotation(), read.angle_tolerance(), name)
-    if kind is TaskKind.AXIS_ALONG:
+    if message.kind == TaskMessage.AXIS_ALONG:
         return link_tasks.axis_along(
             kinematics, read.link(), read.direction("axis"), read.direction("direction"), read.angle_tolerance(), name
         )
-    if kind is TaskKind.GAZE:
+    if message.kind == TaskMessage.GAZE:
         return link_tasks.gaze(
             kinematics,
             read.link(),
@@ -122,7 +108,7 @@ def posture_task(message: TaskMessage, kinematics: RobotKinematics, field: str) 
             read.angle_tolerance(),
             name=name,
         )
-    if kind is TaskKind.CENTRE_OF_MASS:
+    if message.kind == TaskMessage.CENTRE_OF_MASS:
         return link_tasks.centre_of_mass_at(read.vector("target"), read.tolerance(), name)
     check_known(message.link, kinematics.names, f"{field}.link", "joint")
     return link_tasks.joint_at(

@@ -6,6 +6,7 @@ Each error names the field and its value. Described fields have the same names i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -105,6 +106,27 @@ def _word(one: Description, value: int, field: str, *types: type) -> str:
             return word
     known = ", ".join(f"{numbers[word]} ({one.words[word]})" for word in sorted(numbers, key=lambda one: numbers[one]))
     raise InputError(f"is {value}", element=field, remedy=f"Give one of {known}")
+
+
+@functools.cache
+def constants(message: type) -> Mapping[str, int]:
+    """Return the constants of a type of messages, by name; all belong to one field."""
+    listed: Any = type(message).__prepare__("", ())
+    return {name: number for name, number in listed.items() if not name.endswith("__DEFAULT")}
+
+
+def check_constant(value: int, message: type, field: str) -> str:
+    """Return the name of a constant of a type of messages.
+
+    Raises:
+        InputError: there is none of this value.
+    """
+    known = constants(message)
+    for name, number in known.items():
+        if number == value:
+            return name
+    listed = ", ".join(f"{number} ({name})" for name, number in known.items())
+    raise InputError(f"is {value}", element=field, remedy=f"Give one of {listed}")
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from enum import IntEnum
 
 import numpy as np
 import pinocchio as pin
@@ -29,20 +28,12 @@ from humanoid_model.checks import (
 from humanoid_model.contact import SurfaceForm, curve_problem, polygon_problem
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import fill_pose, point
-from humanoid_ros.messages.request_fields import pose, vector
+from humanoid_ros.messages.request_fields import check_constant, constants, pose, vector
 
 WORLD = "world"
 """Body of a surface that is fixed in the world and belongs to no body of the scene."""
 FLAT = 1e-6
 """Largest height of a vertex above the plane of its patch or polygon [m]."""
-
-
-class FormKind(IntEnum):
-    """How a surface is curved; the library's forms have the same names."""
-
-    PLANE = SurfaceMessage.PLANE
-    CYLINDER = SurfaceMessage.CYLINDER
-    SPHERE = SurfaceMessage.SPHERE
 
 
 def contact_locations(
@@ -227,7 +218,7 @@ def contact_location_message(location: ContactLocation) -> ContactLocationMessag
 
 def surface_message(surface: Surface) -> SurfaceMessage:
     """Return the message of a surface."""
-    message = SurfaceMessage(name=surface.name, body=surface.body, form=FormKind[surface.form.name].value)
+    message = SurfaceMessage(name=surface.name, body=surface.body, form=constants(SurfaceMessage)[surface.form.name])
     if surface.form is not SurfaceForm.PLANE:
         message.radius = float(surface.radius)
     fill_pose(message.pose, surface.placement_body_surface)
@@ -257,9 +248,8 @@ def _outline(points: Sequence[Point], field: str) -> NDArray[np.float64]:
 
 def _curve(message: SurfaceMessage, polygon: NDArray[np.float64], element: str) -> tuple[SurfaceForm, float]:
     """Return form and radius [m] of a surface with an outline (k, 2)."""
-    kind = check_enumerated(message.form, FormKind, f"{element}.form")
+    form = SurfaceForm[check_constant(message.form, SurfaceMessage, f"{element}.form")]
     radius = check_not_negative(message.radius, f"{element}.radius", "m")
-    form = SurfaceForm[kind.name]
     if form is SurfaceForm.PLANE:
         if radius > 0.0:
             raise InputError(
