@@ -31,7 +31,7 @@ from humanoid_ros.messages.request_fields import write_word
 
 
 class PlannerMethods(Member):
-    """Postures, equilibrium, contact plans and motions along them."""
+    """Postures, equilibrium, contact plans, motions along them, and gaits."""
 
     def posture(
         self,
@@ -188,24 +188,6 @@ class PlannerMethods(Member):
 
         return self._connection.start(GenerateMotion, "generate_motion", asked, read, _motion_news)
 
-    def _planning(self, kind: Any, stance: Stance, fields: Mapping[str, Any]) -> Any:
-        return request(kind, self.robot, {"robot": self._source, "stance": stance, **fields})
-
-
-def _plan_news(feedback: PlanContacts.Feedback) -> Progress:
-    spent = feedback.statistics
-    stage = f"{spent.expanded} of {spent.nodes} nodes expanded"
-    return Progress(stage, nodes=spent.nodes, cost=spent.best_potential, result=feedback)
-
-
-def _motion_news(feedback: GenerateMotion.Feedback) -> Progress:
-    share = feedback.step / feedback.steps if feedback.steps else None
-    return Progress(feedback.stage, share, feedback.step)
-
-
-class GaitMethods(Member):
-    """Optimal gaits."""
-
     def gait(
         self,
         model: str = "",
@@ -246,6 +228,20 @@ class GaitMethods(Member):
             return result
 
         return self._connection.start(GenerateGait, "generate_gait", GenerateGait.Goal(request=asked), read, _gait_news)
+
+    def _planning(self, kind: Any, stance: Stance, fields: Mapping[str, Any]) -> Any:
+        return request(kind, self.robot, {"robot": self._source, "stance": stance, **fields})
+
+
+def _plan_news(feedback: PlanContacts.Feedback) -> Progress:
+    spent = feedback.statistics
+    stage = f"{spent.expanded} of {spent.nodes} nodes expanded"
+    return Progress(stage, nodes=spent.nodes, cost=spent.best_potential, result=feedback)
+
+
+def _motion_news(feedback: GenerateMotion.Feedback) -> Progress:
+    share = feedback.step / feedback.steps if feedback.steps else None
+    return Progress(feedback.stage, share, feedback.step)
 
 
 def _gait_news(feedback: GenerateGait.Feedback) -> Progress:

@@ -28,6 +28,7 @@ from humanoid_ros.client.answers import Efforts, efforts_answer
 from humanoid_ros.client.connection import LONG, Member, Task, refused, succeeded
 from humanoid_ros.client.controller_methods import ControllerMethods
 from humanoid_ros.client.planner_methods import GaitMethods, PlannerMethods
+from humanoid_ros.client.planner_methods import PlannerMethods
 from humanoid_ros.client.requests import load_message, numbers, request, trajectory_message
 from humanoid_ros.client.simulator_methods import SimulatorMethods
 from humanoid_ros.messages.conversions import duration, vector
@@ -197,8 +198,8 @@ class ModelMethods(Member):
         return efforts_answer(self._call(InverseDynamics, "inverse_dynamics", asked, timeout))
 
 
-class HumanoidStack(SimulatorMethods, ControllerMethods, BridgeMethods, PlannerMethods, GaitMethods, ModelMethods):
-    """The running stack: simulator, controller, bridge, planner, gait and model generator, for scripts and notebooks.
+class HumanoidStack(SimulatorMethods, BridgeMethods, PlannerMethods, ModelMethods):
+    """The running stack: simulator, bridge, planner, gait and model generator, for plain scripts and notebooks.
 
     Every method asks and waits for the answer; calls from several threads don't mix. A node that isn't there, or
     doesn't answer in time, is a StackError; a refused request is an InputError that names the field. Long work tells
