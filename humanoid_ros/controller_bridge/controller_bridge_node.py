@@ -29,9 +29,8 @@ from humanoid_ros.controller_bridge.controller_outputs import (
 )
 from humanoid_ros.controller_bridge.execution import Execution, Trouble, Watch
 from humanoid_ros.controller_bridge.guard import Guard
-from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion, StartError, check_motion
-from humanoid_ros.controller_bridge.watches import DeadMan, EmergencyStop, FallWatch, other_bridges
+from humanoid_ros.controller_bridge.watches import DeadMan, EmergencyStop, FallWatch, MeasuredJoints, other_bridges
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.conversions import stamp as stamp_message
 from humanoid_ros.messages.message_log import MessageLog

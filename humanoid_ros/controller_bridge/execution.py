@@ -20,8 +20,8 @@ from humanoid_control.execution.soft_stop import led_to_stand, next_stop
 from humanoid_model.joint_trajectory import JointTrajectory, PathPlace, retimed
 from humanoid_ros.controller_bridge.bridge_settings import BridgeSettings, BridgeTolerances, Fault, Stop
 from humanoid_ros.controller_bridge.controller_outputs import ControllerOutput, Form, Reference, TrajectoryOutput, now
-from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
 from humanoid_ros.controller_bridge.trajectory_request import CheckedMotion
+from humanoid_ros.controller_bridge.watches import MeasuredJoints
 from humanoid_ros.node.service_workers import waking_future
 
 Result = ExecuteTrajectory.Result

@@ -12,7 +12,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from humanoid_ros.controller_bridge.measured_joints import MeasuredJoints
+from humanoid_ros.controller_bridge.watches import MeasuredJoints
 from humanoid_ros.messages.conversions import stamp
 
 pytestmark = pytest.mark.feature("000-F029")
