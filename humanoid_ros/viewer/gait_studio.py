@@ -19,9 +19,9 @@ from humanoid_ros.gait_generator.gait_replay import gait_robot, trajectory_postu
 from humanoid_ros.messages.conversions import duration, seconds
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.controls import FeaturePanel, Later, add_line_chart, tells
+from humanoid_ros.viewer.drawing.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
 from humanoid_ros.viewer.drawing.posture_drawing import painted
 from humanoid_ros.viewer.drawing.shapes import RobotDrawing
-from humanoid_ros.viewer.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.planner_calls import AskedGoal
 

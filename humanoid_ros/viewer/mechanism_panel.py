@@ -14,8 +14,8 @@ import viser
 
 from humanoid_kinematics.live.live_mechanism import PROFILES
 from humanoid_ros.viewer.controls import CoupledNumber, FeaturePanel, Later, add_line_chart
+from humanoid_ros.viewer.drawing.mechanism_drawing import PARTS
 from humanoid_ros.viewer.link_panel import LinkPanel, LinkView, unit_of
-from humanoid_ros.viewer.mechanism_drawing import PARTS
 
 FOLLOWS, POSITION, POSE = "follows", "position", "pose"
 MODES = (FOLLOWS, POSITION, POSE)

@@ -34,12 +34,12 @@ from humanoid_ros.node.qos import LATCHED, NEWEST
 from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.controls import Later, tells
+from humanoid_ros.viewer.drawing.handles import ToolHandle
+from humanoid_ros.viewer.drawing.mechanism_drawing import Phantom
 from humanoid_ros.viewer.drawing.shapes import RobotDrawing, drawable
 from humanoid_ros.viewer.event_sounds import EventSounds
-from humanoid_ros.viewer.handles import ToolHandle
 from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.mechanism_calls import MechanismCalls, MechanismRecording, drag_target, drive_target, target
-from humanoid_ros.viewer.mechanism_drawing import Phantom
 from humanoid_ros.viewer.mechanism_panel import FOLLOWS, HELD_RATE, NO_PLOT, PLOTS, POSE, MechanismPanel
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.shown_mechanism import ShownMechanism

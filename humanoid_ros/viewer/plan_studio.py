@@ -34,11 +34,11 @@ from humanoid_ros.node.qos import LATCHED
 from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.viewer.controls import FeaturePanel, Later, tells
 from humanoid_ros.viewer.drawing.drawn_messages import contact_view
+from humanoid_ros.viewer.drawing.handles import pointed_at, snap
+from humanoid_ros.viewer.drawing.plan_drawing import GoalHandle, PlanDrawing
 from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureView
-from humanoid_ros.viewer.handles import pointed_at, snap
 from humanoid_ros.viewer.motion_studio import MotionPanel, MotionStudio
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.plan_drawing import GoalHandle, PlanDrawing
 from humanoid_ros.viewer.planner_calls import AskedGoal, PresentRobot
 
 CENTRE = "centre of mass"

@@ -21,8 +21,8 @@ from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import WORLD
 from humanoid_ros.viewer.controls import FeaturePanel, Later
 from humanoid_ros.viewer.drawing.drawn_messages import contact_view
+from humanoid_ros.viewer.drawing.handles import PlaceHandles, snap
 from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureView
-from humanoid_ros.viewer.handles import PlaceHandles, snap
 from humanoid_ros.viewer.planner_calls import PresentRobot
 
 FREE, HOLD, GRASP, TOUCH = "free", "holds", "grasps", "touches"

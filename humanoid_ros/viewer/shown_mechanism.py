@@ -14,11 +14,11 @@ from humanoid_kinematics import LinkChange, MechanismSolver
 from humanoid_kinematics.analysis.dexterity import dexterity
 from humanoid_kinematics.analysis.recording import DISTANCE_COLOURS, MARGIN_COLOURS, SPEED_SPHERES, Channels, Recording
 from humanoid_model.errors import InputError
+from humanoid_ros.viewer.drawing.mechanism_drawing import PARTS, PLAIN, WIRE, Mark, MarkDrawing, MechanismDrawing
+from humanoid_ros.viewer.drawing.mechanism_drawing import SPHERE as SPHERE_SHAPE
 from humanoid_ros.viewer.drawing.scene_drawing import TraceDrawing, TraceLine
 from humanoid_ros.viewer.drawing.shapes import RobotDrawing
 from humanoid_ros.viewer.link_panel import LinkView
-from humanoid_ros.viewer.mechanism_drawing import PARTS, PLAIN, WIRE, Mark, MarkDrawing, MechanismDrawing
-from humanoid_ros.viewer.mechanism_drawing import SPHERE as SPHERE_SHAPE
 from humanoid_ros.viewer.mechanism_panel import DISTANCES, ELLIPSOIDS, MARGINS, PATHS, SHOWN, SPHERES, JointView
 
 WINDOW = 10.0

@@ -18,8 +18,8 @@ from std_srvs.srv import SetBool, Trigger
 from humanoid_model.errors import InputError
 from humanoid_ros.node.clients import WatchedCalls
 from humanoid_ros.node.parameter_declaration import number
+from humanoid_ros.viewer.drawing.handles import PullHandle, Spring
 from humanoid_ros.viewer.drawing.shapes import LARGEST, drawable
-from humanoid_ros.viewer.handles import PullHandle, Spring
 from humanoid_ros.viewer.shown_robots import ShownRobots
 
 

@@ -44,10 +44,10 @@ from humanoid_ros.viewer.camera import Camera, Following
 from humanoid_ros.viewer.controls import Later
 from humanoid_ros.viewer.drawing.contact_drawing import ARROW_SCALE, CONE_SCALE, ContactDrawing, ContactView
 from humanoid_ros.viewer.drawing.drawn_messages import coloured_meshes, contact_view, draw_markers, trace_lines, viewed
+from humanoid_ros.viewer.drawing.handles import PullHandle
 from humanoid_ros.viewer.drawing.scene_drawing import ColouredMeshDrawing, SceneDrawing, TraceDrawing
 from humanoid_ros.viewer.drawing.shapes import LARGEST, drawable
 from humanoid_ros.viewer.gait_studio import GaitStudio
-from humanoid_ros.viewer.handles import PullHandle
 from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import PORT, Page

@@ -12,7 +12,7 @@ import pytest
 
 from humanoid_model import Scene, Surface, load_scene
 from humanoid_model.contact import SurfaceForm
-from humanoid_ros.viewer.handles import NEAR, TILT, PlaceHandles, PullHandle, Spring, pointed_at, snap
+from humanoid_ros.viewer.drawing.handles import NEAR, TILT, PlaceHandles, PullHandle, Spring, pointed_at, snap
 from humanoid_ros.viewer.page import Page
 
 SQUARE = np.array([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]])

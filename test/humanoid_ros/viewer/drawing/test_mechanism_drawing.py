@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 
 from humanoid_kinematics import load_mechanism
-from humanoid_ros.viewer.mechanism_drawing import (
+from humanoid_ros.viewer.drawing.mechanism_drawing import (
     AXES,
     BOX,
     CHECKS,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_ros.viewer.gait_drawing import GaitDrawing, GaitView
+from humanoid_ros.viewer.drawing.gait_drawing import GaitDrawing, GaitView
 from humanoid_ros.viewer.page import Page
 
 TIMES = np.array([0.0, 0.5, 0.5, 1.0])

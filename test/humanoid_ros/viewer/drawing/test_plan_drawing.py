@@ -4,8 +4,8 @@
 import numpy as np
 import viser
 
+from humanoid_ros.viewer.drawing.plan_drawing import FAR_COLOUR, LIFT, NEAR_COLOUR, PlanDrawing
 from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.plan_drawing import FAR_COLOUR, LIFT, NEAR_COLOUR, PlanDrawing
 
 SQUARE = np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.1, 0.1, 0.0], [0.0, 0.1, 0.0]])
 
