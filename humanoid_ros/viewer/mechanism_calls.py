@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page asks of the kinematics node: services, parameters, commands, recording and replay of a mechanism."""
+"""What the page asks of the kinematics node, and reads of what that says.
+
+It asks by services, parameters and commands, also to record and replay a mechanism. It reads the mechanisms' text,
+which the node sends anew after each edit, and their states.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +18,7 @@ import numpy as np
 import pinocchio as pin
 from geometry_msgs.msg import PoseStamped
 from humanoid_stack import action
-from humanoid_stack.msg import MechanismCommand, MechanismLink, MechanismTarget
+from humanoid_stack.msg import MechanismCommand, MechanismLink, MechanismState, MechanismTarget
 from humanoid_stack.srv import LoadMechanism, SetMechanismParameters
 from rcl_interfaces.srv import SetParameters
 from rclpy.client import Client
@@ -19,16 +26,18 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 
-from humanoid_kinematics import LinkChange
-from humanoid_model.errors import InputError
+from humanoid_kinematics import LinkChange, MechanismSolver, Scene, load_scene, read_scene
+from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.loop_closure import ROWS
-from humanoid_ros.messages.conversions import fill_pose, fill_vector
+from humanoid_ros.kinematics.mechanism_topics import topic_name
+from humanoid_ros.messages.conversions import fill_pose, fill_vector, seconds
 from humanoid_ros.node.clients import WatchedCalls
 from humanoid_ros.node.qos import COMMAND
 from humanoid_ros.node.requested_files import check_requested, check_written
 from humanoid_ros.viewer.controls import tells
 from humanoid_ros.viewer.mechanism_panel import MechanismPanel
 from humanoid_ros.viewer.planner_calls import AskedGoal
+from humanoid_ros.viewer.shown_mechanism import ShownMechanism
 
 KINEMATICS = "kinematics"
 """Name of the node."""
@@ -232,3 +241,72 @@ def _absolute(path: str) -> str:
         return str(Path(path.strip()).expanduser().resolve())
     except (OSError, RuntimeError, ValueError) as error:  # too long, no such user, a null in it
         raise InputError(f"'{path[:100]}' is no path: {error}", element="recording") from error
+
+
+def read_mechanisms(text: str, path: str, files: Sequence[str]) -> tuple[dict[str, MechanismSolver], str | None]:
+    """Return a solver for each mechanism of a text, ready to move, and which of some files the text is of, if any.
+
+    Args:
+        text: MAD or URDF.
+        path: of a file; of a URDF's own, it says which joints have motors. Empty: not known.
+        files: names or paths of files.
+
+    Raises:
+        HumanoidError: the text can't be read.
+    """
+    scene = None
+    if path and text.startswith("<"):
+        with contextlib.suppress(HumanoidError):  # a file that only the node knows
+            scene = load_scene(path)
+    if scene is None or all(mechanism.robot.urdf != text for mechanism in scene.mechanisms.values()):
+        scene = read_scene(text)
+    solvers = {topic_name(name): MechanismSolver(mechanism) for name, mechanism in scene.mechanisms.items()}
+    return solvers, _file_of(scene, path, files)
+
+
+def _file_of(scene: Scene, path: str, files: Sequence[str]) -> str | None:
+    """Return which of some files has mechanisms with the names and joints of a scene, which edits leave as they are.
+
+    Where several have, it is the one that was asked for.
+    """
+    wanted = _joints(scene)
+    found = [file for file, joints in _known(tuple(files)).items() if joints == wanted]
+    return path if path in found else next(iter(found), None)
+
+
+@cache
+def _known(files: tuple[str, ...]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the joints of the mechanisms of each file that can be read."""
+    known = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of files that nobody has asked for
+        for file in files:
+            with contextlib.suppress(HumanoidError):
+                known[file] = _joints(load_scene(file))
+    return known
+
+
+def _joints(scene: Scene) -> dict[str, tuple[str, ...]]:
+    """Return the joints of each mechanism, by name."""
+    return {name: tuple(mechanism.robot.joint_names) for name, mechanism in scene.mechanisms.items()}
+
+
+def take_state(shown: ShownMechanism, state: MechanismState) -> None:
+    """Take a state as it came."""
+    names = state.joint_names
+    of_commands = np.reshape(state.command_residuals, (-1, 6))
+    more = {"condition": state.condition, "manipulability": state.manipulability, "solve_time": state.solve_time}
+    more |= {"command/position": 0.0, "command/rotation": 0.0, "obstacle": state.obstacle_distance}
+    if state.obstacle:
+        more[f"distance/{state.obstacle_link}"] = state.obstacle_distance
+    if len(of_commands):
+        more["command/position"] = float(np.linalg.norm(of_commands[:, :3], axis=1).max())
+        more["command/rotation"] = float(np.linalg.norm(of_commands[:, 3:], axis=1).max())
+    shown.let_go([loop for loop, opened in zip(state.loop_names, state.loop_open, strict=True) if opened])
+    shown.take(
+        seconds(state.header.stamp),
+        dict(zip(names, state.joint_positions, strict=True)),
+        [name for name, locked in zip(names, state.locked, strict=True) if locked],
+        [name for name, at_limit in zip(names, state.at_limit, strict=True) if at_limit],
+        more,
+    )

@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import time as clock
-import warnings
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import pinocchio as pin
@@ -24,12 +21,13 @@ from std_msgs.msg import String
 
 from humanoid_kinematics import LinkChange, MechanismSolver, Scene, ToolMotion, load_scene, read_scene
 from humanoid_kinematics.analysis.recording import Recording, read_channels
+from humanoid_kinematics import LinkChange, MechanismSolver, ToolMotion
+from humanoid_kinematics.analysis.recording import read_channels
 from humanoid_kinematics.solver.commands import POSITION as POSITION_ROWS
 from humanoid_model.compiling import follower
 from humanoid_model.errors import HumanoidError
 from humanoid_model.loop_closure import ROWS
-from humanoid_ros.kinematics.mechanism_topics import topic_name
-from humanoid_ros.messages.conversions import fill_pose, seconds
+from humanoid_ros.messages.conversions import fill_pose
 from humanoid_ros.node.qos import LATCHED, NEWEST
 from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.viewer.camera import Camera
@@ -39,7 +37,15 @@ from humanoid_ros.viewer.drawing.mechanism_drawing import Phantom
 from humanoid_ros.viewer.drawing.shapes import RobotDrawing, drawable
 from humanoid_ros.viewer.event_sounds import EventSounds
 from humanoid_ros.viewer.inbox import Inbox
-from humanoid_ros.viewer.mechanism_calls import MechanismCalls, MechanismRecording, drag_target, drive_target, target
+from humanoid_ros.viewer.mechanism_calls import (
+    MechanismCalls,
+    MechanismRecording,
+    drag_target,
+    drive_target,
+    read_mechanisms,
+    take_state,
+    target,
+)
 from humanoid_ros.viewer.mechanism_panel import FOLLOWS, HELD_RATE, NO_PLOT, PLOTS, POSE, MechanismPanel
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.shown_mechanism import ShownMechanism
@@ -48,8 +54,6 @@ from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
 PATH = "/mechanisms"
 PANEL_PERIOD, PLOT_PERIOD = 0.1, 0.2
 """Of sliders and of charts [s]: more is not readable."""
-SAMPLES = 300
-"""Most points of a curve."""
 PATIENCE = 1.5
 """What hinders a joint or step that a person has asked for is told for so long [s]."""
 LONG = 2.0
@@ -261,7 +265,7 @@ class MechanismStudio:
         """
         if self._reading is None and self._fresh:
             self._fresh = False
-            self._reading = self._worker.submit(_read, self._text, self._path, self._panel.files)
+            self._reading = self._worker.submit(read_mechanisms, self._text, self._path, self._panel.files)
         if self._reading is None or not self._reading.done():
             return
         reading, self._reading = self._reading, None
@@ -487,7 +491,7 @@ class MechanismStudio:
         newest = None if self._states is None else self._states.newest()
         if newest is not None:
             state = deserialize_message(newest, MechanismState)
-            _take(shown, state)
+            take_state(shown, state)
             self._states_seen += 1
             asked = self._drag is not None or self._handles or now - self._commanded_at < PATIENCE
             self._tell(tuple(state.in_the_way) if asked else ())
@@ -509,7 +513,7 @@ class MechanismStudio:
             self._panel.show_base((*base.translation, *pin.rpy.matrixToRpy(base.rotation)))
         if now - self._plotted_at > PLOT_PERIOD and self._group != NO_PLOT:
             self._plotted_at = now
-            self._panel.plot(*_curves(shown.recording, PLOTS[self._group], shown.movable))
+            self._panel.plot(*shown.curves(PLOTS[self._group]))
 
     def _draw_phantom(self, shown: ShownMechanism) -> None:
         newest = None if self._phantoms is None else self._phantoms.newest()
@@ -573,88 +577,3 @@ def _outgrown(extent: np.ndarray, framed: np.ndarray) -> bool:
     size, before = np.linalg.norm(np.ptp(extent, axis=0)), np.linalg.norm(np.ptp(framed, axis=0))
     room = GROWN * before
     return bool(np.any(extent[0] < framed[0] - room) or np.any(extent[1] > framed[1] + room) or size < SHRUNK * before)
-
-
-def _read(text: str, path: str, files: Sequence[str]) -> tuple[dict[str, MechanismSolver], str | None]:
-    """Return a solver for each mechanism of a text, ready to move, and which of some files the text is of, if any.
-
-    Args:
-        text: MAD or URDF.
-        path: of a file; of a URDF's own, it says which joints have motors. Empty: not known.
-        files: names or paths of files.
-
-    Raises:
-        HumanoidError: the text can't be read.
-    """
-    scene = None
-    if path and text.startswith("<"):
-        with contextlib.suppress(HumanoidError):  # a file that only the node knows
-            scene = load_scene(path)
-    if scene is None or all(mechanism.robot.urdf != text for mechanism in scene.mechanisms.values()):
-        scene = read_scene(text)
-    solvers = {topic_name(name): MechanismSolver(mechanism) for name, mechanism in scene.mechanisms.items()}
-    return solvers, _file_of(scene, path, files)
-
-
-def _file_of(scene: Scene, path: str, files: Sequence[str]) -> str | None:
-    """Return which of some files has mechanisms with the names and joints of a scene, which edits leave as they are.
-
-    Where several have, it is the one that was asked for.
-    """
-    wanted = _joints(scene)
-    found = [file for file, joints in _known(tuple(files)).items() if joints == wanted]
-    return path if path in found else next(iter(found), None)
-
-
-@cache
-def _known(files: tuple[str, ...]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Return the joints of the mechanisms of each file that can be read."""
-    known = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of files that nobody has asked for
-        for file in files:
-            with contextlib.suppress(HumanoidError):
-                known[file] = _joints(load_scene(file))
-    return known
-
-
-def _joints(scene: Scene) -> dict[str, tuple[str, ...]]:
-    """Return the joints of each mechanism, by name."""
-    return {name: tuple(mechanism.robot.joint_names) for name, mechanism in scene.mechanisms.items()}
-
-
-def _take(shown: ShownMechanism, state: MechanismState) -> None:
-    """Take a state as it came."""
-    names = state.joint_names
-    of_commands = np.reshape(state.command_residuals, (-1, 6))
-    more = {"condition": state.condition, "manipulability": state.manipulability, "solve_time": state.solve_time}
-    more |= {"command/position": 0.0, "command/rotation": 0.0, "obstacle": state.obstacle_distance}
-    if state.obstacle:
-        more[f"distance/{state.obstacle_link}"] = state.obstacle_distance
-    if len(of_commands):
-        more["command/position"] = float(np.linalg.norm(of_commands[:, :3], axis=1).max())
-        more["command/rotation"] = float(np.linalg.norm(of_commands[:, 3:], axis=1).max())
-    shown.let_go([loop for loop, opened in zip(state.loop_names, state.loop_open, strict=True) if opened])
-    shown.take(
-        seconds(state.header.stamp),
-        dict(zip(names, state.joint_positions, strict=True)),
-        [name for name, locked in zip(names, state.locked, strict=True) if locked],
-        [name for name, at_limit in zip(names, state.at_limit, strict=True) if at_limit],
-        more,
-    )
-
-
-def _curves(
-    recording: Recording, group: tuple[str, ...], joints: tuple[str, ...]
-) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return times and values of a group, thinned out; of joints, those that have a slider."""
-    if not recording.rows:
-        return np.zeros(0), {}
-    names = [name for name in recording.rows[-1] if name.startswith(group)]
-    if any(name.partition("/")[2] in joints for name in names):
-        names = [name for name in names if name.partition("/")[2] in joints]
-    chosen = slice(None, None, max(1, len(recording.times) // SAMPLES))
-    rows = recording.rows[chosen]
-    return np.array(recording.times[chosen]), {
-        name: np.array([row.get(name, np.nan) for row in rows]) for name in names
-    }

@@ -23,6 +23,8 @@ from humanoid_ros.viewer.mechanism_panel import DISTANCES, ELLIPSOIDS, MARGINS, 
 
 WINDOW = 10.0
 """Values are kept for so long [s]."""
+SAMPLES = 300
+"""Most points of a curve."""
 SPHERE = 0.4
 """Radius of the largest speed sphere over the characteristic length."""
 ELLIPSOID_TIME = 0.25
@@ -267,6 +269,20 @@ class ShownMechanism:
         return np.array(self.solver.base.translation)
 
     # ---- what the panel shows ----
+
+    def curves(self, group: tuple[str, ...]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Return times and values whose names begin as a group's, thinned out; of joints, those that have a slider."""
+        recording = self.recording
+        if not recording.rows:
+            return np.zeros(0), {}
+        names = [name for name in recording.rows[-1] if name.startswith(group)]
+        if any(name.partition("/")[2] in self.movable for name in names):
+            names = [name for name in names if name.partition("/")[2] in self.movable]
+        chosen = slice(None, None, max(1, len(recording.times) // SAMPLES))
+        rows = recording.rows[chosen]
+        return np.array(recording.times[chosen]), {
+            name: np.array([row.get(name, np.nan) for row in rows]) for name in names
+        }
 
     @property
     def movable(self) -> tuple[str, ...]:
