@@ -26,8 +26,6 @@ from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.posture.tasks.state import Load
 from humanoid_ros.client.answers import Efforts, efforts_answer
 from humanoid_ros.client.connection import LONG, Member, Task, refused, succeeded
-from humanoid_ros.client.controller_methods import ControllerMethods
-from humanoid_ros.client.planner_methods import GaitMethods, PlannerMethods
 from humanoid_ros.client.planner_methods import PlannerMethods
 from humanoid_ros.client.requests import load_message, numbers, request, trajectory_message
 from humanoid_ros.client.simulator_methods import SimulatorMethods

@@ -19,8 +19,6 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from humanoid_kinematics import LinkChange, MechanismSolver, Scene, ToolMotion, load_scene, read_scene
-from humanoid_kinematics.analysis.recording import Recording, read_channels
 from humanoid_kinematics import LinkChange, MechanismSolver, ToolMotion
 from humanoid_kinematics.analysis.recording import read_channels
 from humanoid_kinematics.solver.commands import POSITION as POSITION_ROWS

@@ -16,11 +16,11 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_ros.messages.markers import marker_placement
 from humanoid_ros.node.qos import COMMAND, NEWEST
-from humanoid_ros.viewer.drawing.shapes import drawable
-from humanoid_ros.viewer.drawing.scene_drawing import TraceDrawing
-from humanoid_ros.viewer.drawing.drawn_messages import trace_lines
-from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.controls import Later
+from humanoid_ros.viewer.drawing.drawn_messages import trace_lines
+from humanoid_ros.viewer.drawing.scene_drawing import TraceDrawing
+from humanoid_ros.viewer.drawing.shapes import drawable
+from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.shown_robots import ShownRobots
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
