@@ -26,6 +26,7 @@ from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.posture.tasks.state import Load
 from humanoid_ros.client.answers import Efforts, efforts_answer
 from humanoid_ros.client.connection import LONG, Member, Task, refused, succeeded
+from humanoid_ros.client.controller_methods import ControllerMethods
 from humanoid_ros.client.planner_methods import PlannerMethods
 from humanoid_ros.client.requests import load_message, numbers, request, trajectory_message
 from humanoid_ros.client.simulator_methods import SimulatorMethods
@@ -196,7 +197,7 @@ class ModelMethods(Member):
         return efforts_answer(self._call(InverseDynamics, "inverse_dynamics", asked, timeout))
 
 
-class HumanoidStack(SimulatorMethods, BridgeMethods, PlannerMethods, ModelMethods):
+class HumanoidStack(SimulatorMethods, ControllerMethods, BridgeMethods, PlannerMethods, ModelMethods):
     """The running stack: simulator, bridge, planner, gait and model generator, for plain scripts and notebooks.
 
     Every method asks and waits for the answer; calls from several threads don't mix. A node that isn't there, or
