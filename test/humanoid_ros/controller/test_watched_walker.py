@@ -22,8 +22,6 @@ from humanoid_ros.controller.watched_walker import WatchedWalker
 from humanoid_sim import Simulation
 from humanoid_sim.control import ControllerInLoop
 
-pytestmark = pytest.mark.feature("000-F162")
-
 NAN = math.nan
 
 
