@@ -15,7 +15,7 @@ from humanoid_ros.messages.conversions import check_finite
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.qos import COMMAND
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings, JointTrajectoryServer
-from humanoid_ros.simulator.promised_commands import PromisedCommands
+from humanoid_ros.simulator.lockstep import PromisedCommands
 from humanoid_ros.simulator.robot_topics import RobotTopics
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_sim.control.joint_commands import JointCommands

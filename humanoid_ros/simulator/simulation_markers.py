@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Markers of contacts: points, forces, and friction cones as high as the normal force is large."""
+"""Markers of a simulation: contacts with forces and friction cones, deformable soles, ways of traced bodies."""
 
 from __future__ import annotations
 
+import colorsys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point
+from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_ros.messages.conversions import fill_vector, point
 from humanoid_ros.messages.markers import cone_numbers, write_cone, write_force
 from humanoid_ros.messages.serialized_message import SerializedMessages
+from humanoid_sim.recording.path_trace import PathTrace
 from humanoid_sim.stepping.contacts import Contacts, ContactState
+
+if TYPE_CHECKING:
+    from humanoid_sim.flexibility import DeformableSole
+
 
 CONES, FORCES, POINTS = "friction_cones", "contact_forces", "contact_points"
 STATE_COLOURS = {
@@ -97,3 +108,100 @@ def _write(message: MarkerArray, values: list[float], time: Time) -> None:
         write_force(arrow, own[8:11], own[11:], arrow.color)
     left = iter(values[7 * len(arrows) :])
     message.markers[-1].points = [point(xyz) for xyz in zip(left, left, left, strict=True)]
+
+
+NAMESPACE = "soles"
+RAMP = np.array([[0.15, 0.3, 0.85], [0.2, 0.75, 0.75], [0.95, 0.85, 0.2], [0.85, 0.1, 0.1]])
+"""Colours from no displacement to the full scale: blue, turquoise, yellow, red."""
+
+
+class SoleMarkers:
+    """Makes a triangle list per sole, fixed to its link's frame (specification 000 §1.7, F023).
+
+    Attributes:
+        magnification: of the displacements [-].
+        full_scale: displacement that is drawn red [m].
+    """
+
+    def __init__(self, magnification: float, full_scale: float) -> None:
+        """Begin with nothing drawn; see the attributes."""
+        self.magnification = magnification
+        self.full_scale = full_scale
+        self._drawn = 0
+
+    def update(self, soles: Mapping[str, DeformableSole], time: Time) -> MarkerArray:
+        """Return markers of these soles, in the order of their names' mapping, in place of those of the last call.
+
+        Args:
+            soles: by the frame that they are fixed to.
+            time: simulated time.
+        """
+        message = MarkerArray()
+        for number, (frame, sole) in enumerate(soles.items()):
+            marker = Marker(ns=NAMESPACE, id=number, type=Marker.TRIANGLE_LIST, action=Marker.ADD)
+            marker.header.frame_id, marker.header.stamp = frame, time
+            marker.pose.orientation.w = 1.0
+            fill_vector(marker.scale, (1.0, 1.0, 1.0))
+            marker.color = ColorRGBA(r=1.0, g=1.0, b=1.0, a=1.0)
+            vertices, triangles = sole.deformed_mesh(self.magnification)
+            corners = triangles.reshape(-1)
+            points = [Point(x=x, y=y, z=z) for x, y, z in vertices.tolist()]
+            colours = [ColorRGBA(r=r, g=g, b=b, a=1.0) for r, g, b in self.colours(sole).tolist()]
+            marker.points = [points[corner] for corner in corners.tolist()]
+            marker.colors = [colours[corner] for corner in corners.tolist()]
+            message.markers.append(marker)
+        for number in range(len(soles), self._drawn):
+            message.markers.append(Marker(ns=NAMESPACE, id=number, action=Marker.DELETE))
+        self._drawn = len(soles)
+        return message
+
+    def colours(self, sole: DeformableSole) -> NDArray[np.float64]:
+        """Return the colour of each vertex, shape (k, 3)."""
+        moved = np.zeros(len(sole.vertices))
+        moved[: sole.free] = np.linalg.norm(sole.U.reshape(-1, 3), axis=1)
+        place = np.clip(moved / self.full_scale, 0.0, 1.0) * (len(RAMP) - 1)
+        steps = np.arange(len(RAMP))
+        return np.column_stack([np.interp(place, steps, RAMP[:, c]) for c in range(3)])
+
+
+WIDTH = 0.006
+"""Of the lines [m]."""
+
+
+class DrawnTrace(PathTrace):
+    """Ways that are there to be drawn only: they begin anew where the simulation jumps, and saved states have none."""
+
+    def save(self) -> object:
+        """Nothing: a trace decides nothing."""
+        return None
+
+    def restore(self, state: object) -> None:
+        """Begin anew."""
+        self.clear()
+
+
+def trace_markers(trace: PathTrace | None, world: str, time: Time) -> MarkerArray:
+    """Return a line strip per trace, namespace and text its name; the first marker deletes what was drawn before.
+
+    Args:
+        trace: the ways; None for none.
+        world: name of the world frame.
+        time: simulated time.
+    """
+    message = MarkerArray(markers=[Marker(action=Marker.DELETEALL)])
+    message.markers[0].header.frame_id = world
+    names = () if trace is None else trace.names
+    for number, name in enumerate(names):
+        assert trace is not None
+        positions = trace[name].positions
+        if len(positions) < 2:
+            continue
+        marker = Marker(ns=name, id=0, type=Marker.LINE_STRIP, action=Marker.ADD, text=name)
+        marker.header.frame_id, marker.header.stamp = world, time
+        marker.pose.orientation.w = 1.0
+        marker.scale.x = WIDTH
+        red, green, blue = colorsys.hsv_to_rgb((0.08 + 0.31 * number) % 1.0, 0.85, 0.85)
+        marker.color = ColorRGBA(r=red, g=green, b=blue, a=1.0)
+        marker.points = [Point(x=x, y=y, z=z) for x, y, z in positions.tolist()]
+        message.markers.append(marker)
+    return message

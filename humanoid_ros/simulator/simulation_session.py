@@ -30,11 +30,11 @@ from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
 from humanoid_ros.simulator.lockstep import TOPIC as LOCKSTEP
 from humanoid_ros.simulator.lockstep import Lockstep
 from humanoid_ros.simulator.robot_interface import RobotInterface
+from humanoid_ros.simulator.scene_requests import apply_state
 from humanoid_ros.simulator.simulation_loop import LoopReport, SimulationLoop
+from humanoid_ros.simulator.simulation_markers import DrawnTrace
 from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics, simulation_status
 from humanoid_ros.simulator.simulation_topics import SimulationTopics
-from humanoid_ros.simulator.state_request import apply_state
-from humanoid_ros.simulator.trace_markers import DrawnTrace
 from humanoid_sim import Simulation
 from humanoid_sim.endless_fall import EndlessFall
 from humanoid_sim.sensing import InertialMeans, NoisySensors

@@ -22,19 +22,17 @@ from humanoid_ros.node.parameter_declaration import flag, number, refuse_unusabl
 from humanoid_ros.node.requested_files import check_requested, requested_reading
 from humanoid_ros.node.run import run, settle_memory
 from humanoid_ros.node.service_workers import answer_of
-from humanoid_ros.simulator.option_parameters import options_of
-from humanoid_ros.simulator.scene_text import read_scene_text
-from humanoid_ros.simulator.simulation_markers import SimulationMarkers
+from humanoid_ros.simulator.scene_requests import read_scene_text, state_path, written_state
+from humanoid_ros.simulator.simulation_markers import SimulationMarkers, SoleMarkers
 from humanoid_ros.simulator.simulation_session import SimulationSession
 from humanoid_ros.simulator.simulation_topics import SimulationTopics
 from humanoid_ros.simulator.simulator_parameters import (
     declare_parameters,
     new_simulation,
+    options_of,
     sensor_settings,
     session_settings,
 )
-from humanoid_ros.simulator.sole_markers import SoleMarkers
-from humanoid_ros.simulator.state_place import state_path, written_state
 from humanoid_sim import Simulation
 from humanoid_sim.world.scene_check import shapeless_robots
 

@@ -60,9 +60,16 @@ from humanoid_ros.node.answering_node import AnsweringActionServer, AnsweringNod
 from humanoid_ros.node.qos import SERVICE
 from humanoid_ros.node.requested_files import check_requested, requested_reading
 from humanoid_ros.node.service_workers import answer_of
-from humanoid_ros.simulator.entity_bounds import EntityBounds, overlaps_box, overlaps_sphere
 from humanoid_ros.simulator.simulation_session import SimulationSession
-from humanoid_ros.simulator.standard_worlds import Refused, available_worlds, requested_world, world_resource
+from humanoid_ros.simulator.standard_worlds import (
+    EntityBounds,
+    Refused,
+    available_worlds,
+    overlaps_box,
+    overlaps_sphere,
+    requested_world,
+    world_resource,
+)
 from humanoid_sim import Simulation
 
 FEATURES = (

@@ -21,7 +21,7 @@ from humanoid_model.yaml_node import read_yaml
 from humanoid_planner.gait import GaitDefaults
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.node.requested_files import VARIABLE, requested_reading
-from humanoid_ros.simulator.scene_text import read_scene_text
+from humanoid_ros.simulator.scene_requests import read_scene_text
 
 pytestmark = pytest.mark.feature("000-F008")
 

@@ -34,7 +34,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_model.errors import InputError
 from humanoid_ros.node.requested_files import VARIABLE
-from humanoid_ros.simulator.state_place import state_path, written_state
+from humanoid_ros.simulator.scene_requests import state_path, written_state
 
 SCENE = """
 name: block_and_ball

@@ -15,7 +15,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
 from humanoid_ros.node.qos import CLOCK
-from humanoid_ros.simulator.other_clocks import OtherClocks
+from humanoid_ros.simulator.simulation_topics import OtherClocks
 
 
 class Logged:

@@ -15,7 +15,7 @@ from humanoid_stack.msg import JointCommand
 
 from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import stamp
-from humanoid_ros.simulator.promised_commands import PromisedCommands
+from humanoid_ros.simulator.lockstep import PromisedCommands
 from humanoid_sim import Simulation
 from humanoid_sim.control.joint_commands import JointCommands
 

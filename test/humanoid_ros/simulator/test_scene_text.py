@@ -8,7 +8,7 @@ import pytest
 from humanoid_model import load_scene
 from humanoid_model.errors import SceneError
 from humanoid_model.files import find_resource
-from humanoid_ros.simulator.scene_text import read_scene_text
+from humanoid_ros.simulator.scene_requests import read_scene_text
 
 
 @pytest.mark.parametrize("suffix", ["xml", "yaml"])

@@ -12,7 +12,7 @@ from builtin_interfaces.msg import Time
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_model.errors import InputError
-from humanoid_ros.simulator.sole_markers import RAMP, SoleMarkers
+from humanoid_ros.simulator.simulation_markers import RAMP, SoleMarkers
 from humanoid_ros.viewer.drawing.drawn_messages import coloured_meshes
 from humanoid_sim import Simulation
 

@@ -13,7 +13,7 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointComponentTolerance, JointTolerance
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from humanoid_ros.simulator.trajectory_messages import given_trajectory, read_tolerances
+from humanoid_ros.simulator.joint_trajectory_server import given_trajectory, read_tolerances
 from humanoid_sim.control.trajectory_request import MotionCode, Tolerances, TrajectoryRequestError
 
 JOINTS = ("a", "b", "c")

@@ -1,16 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Putting robots and bodies where a set_state request wants them."""
+"""What requests give a simulation: scenes as text, where robots and bodies are put, where saved states lie."""
 
 from __future__ import annotations
+
+import tempfile
+from pathlib import Path
 
 import numpy as np
 from geometry_msgs.msg import Twist
 from humanoid_stack.srv import SetState
 
-from humanoid_model.errors import InputError
+from humanoid_model import Scene, load_scene
+from humanoid_model.errors import InputError, SceneError
 from humanoid_ros.messages.conversions import array, check_finite, placement
+from humanoid_ros.node.requested_files import check_written, own_folders, requested_reading
 from humanoid_sim import Simulation
+from humanoid_sim.state_file import check_state
 from humanoid_sim.world.simulated_robot import SimulatedRobot
+
+
+def read_scene_text(text: str) -> Scene:
+    """Read a scene from the text of an XML or YAML scene file.
+
+    Files that it names have to be such that requests may name.
+
+    Args:
+        text: the file's content; XML if it begins with ``<``.
+
+    Raises:
+        SceneError: as :func:`humanoid_model.load_scene`, with ``text`` in place of the file's name.
+    """
+    suffix = ".xml" if text.lstrip().startswith("<") else ".yaml"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"text{suffix}"
+        path.write_text(text, encoding="utf-8")
+        try:
+            with requested_reading(text, Path(folder)):
+                return load_scene(path)
+        except InputError as error:
+            source = (error.source or "").replace(str(path), "text")
+            raise SceneError(
+                error.problem,
+                source=source,
+                line=error.line,
+                element=error.element,
+                remedy=error.remedy,
+            ) from error
+
+
+FOLDER = "states"
+"""Of relative names, in the first folder that requests may name files of."""
+ENDING = ".npz"
+
+
+def state_path(name: str) -> str:
+    """Return the path of a state by a name, which is absolute or starts from :data:`FOLDER`."""
+    return str(own_folders()[0].absolute() / FOLDER / name)
+
+
+def written_state(name: str, field: str, overwrite: bool) -> str:
+    """Return the path that a request has a state written to; the folder of relative names is made.
+
+    Args:
+        name: as of :func:`state_path`.
+        field: of the request.
+        overwrite: whether a state that is there is to be replaced.
+
+    Raises:
+        InputError: another ending, a place that requests mayn't write to, a file that is there and isn't to be
+            replaced, or is no state.
+    """
+    path = state_path(name)
+    if Path(path).suffix != ENDING:
+        raise InputError(f"is '{name}'", element=field, remedy=f"Give a name that ends in {ENDING}")
+    check_written(path, field, overwrite=overwrite)
+    if Path(path).exists():
+        check_state(path)
+    elif not Path(name).is_absolute():
+        (own_folders()[0] / FOLDER).mkdir(exist_ok=True)
+    return path
 
 
 def apply_state(simulation: Simulation, request: SetState.Request) -> tuple[str, bool]:
