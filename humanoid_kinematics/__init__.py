@@ -13,31 +13,24 @@ from humanoid_kinematics.devices.device import (
     RateDevice,
     Response,
 )
-from humanoid_kinematics.devices.force_rendering import ForceRendering, ForceRules, HapticLoop
 from humanoid_kinematics.devices.selection import DeviceDesk, DeviceSelection, make_device
-from humanoid_kinematics.devices.syntaxeur import DeltaArm, Syntaxeur
 from humanoid_kinematics.live.live_mechanism import LiveMechanism
 from humanoid_kinematics.live.live_scene import LinkChange, LiveScene
 from humanoid_kinematics.live.newest_commands import JointVelocity, LiveLimits, ToolVelocity
 from humanoid_kinematics.mad.load import Scene, build_scene, load_mechanism, load_scene, read_scene
 from humanoid_kinematics.relay import Relay, drive_trajectory
 from humanoid_kinematics.report import report
-from humanoid_kinematics.screw_drive import ScrewDrive, bip_drives
-from humanoid_kinematics.solver.commands import CentreOfMassGoal, JointGoal, ToolGoal, ToolMotion
-from humanoid_kinematics.solver.mechanism import KleinfingerKhalil, Mechanism, MechanismGraph
+from humanoid_kinematics.screw_drive import bip_drives
+from humanoid_kinematics.solver.commands import JointGoal, ToolGoal, ToolMotion
+from humanoid_kinematics.solver.mechanism import KleinfingerKhalil, Mechanism
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver, SolverOptions
 from humanoid_kinematics.solver.thesis_solver import ThesisSolver
 
 __all__ = [
     "JOY_MAPPINGS",
-    "CentreOfMassGoal",
-    "DeltaArm",
     "Device",
     "DeviceDesk",
     "DeviceSelection",
-    "ForceRendering",
-    "ForceRules",
-    "HapticLoop",
     "HybridDevice",
     "Increment",
     "JointGoal",
@@ -49,7 +42,6 @@ __all__ = [
     "LiveMechanism",
     "LiveScene",
     "Mechanism",
-    "MechanismGraph",
     "MechanismSolver",
     "NullDevice",
     "PanelDevice",
@@ -58,9 +50,7 @@ __all__ = [
     "Relay",
     "Response",
     "Scene",
-    "ScrewDrive",
     "SolverOptions",
-    "Syntaxeur",
     "ThesisSolver",
     "ToolGoal",
     "ToolMotion",

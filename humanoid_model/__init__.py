@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from humanoid_model.errors import HumanoidError, InputError, RobotError, RobotWarning
     from humanoid_model.joint_trajectory import JointTrajectory
     from humanoid_model.robot import Robot, load_robot
-    from humanoid_model.scene import Light, PairRule, Scene, SceneBody, SceneRobot, with_robot
+    from humanoid_model.scene import PairRule, Scene, SceneBody, SceneRobot, with_robot
     from humanoid_model.scene_file import load_scene
     from humanoid_model.sensor import Camera
 
@@ -21,7 +21,6 @@ __all__ = [
     "HumanoidError",
     "InputError",
     "JointTrajectory",
-    "Light",
     "PairRule",
     "Robot",
     "RobotError",

@@ -9,7 +9,7 @@ from humanoid_planner.gait.gait_result import GaitResult  # noqa: E402
 from humanoid_planner.gait.generation import generate_gait  # noqa: E402
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings  # noqa: E402
 from humanoid_planner.gait.global_step.optimize_step import optimize_step, optimize_walk  # noqa: E402
-from humanoid_planner.gait.models import load_bip, load_five_bar, load_rabbit, project_to_sagittal_plane  # noqa: E402
+from humanoid_planner.gait.models import load_bip, project_to_sagittal_plane  # noqa: E402
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort  # noqa: E402
 from humanoid_planner.gait.optimal_control.end_state import EndState  # noqa: E402
 from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties  # noqa: E402
@@ -25,7 +25,7 @@ from humanoid_planner.gait.solvers.synthesize_gait import (  # noqa: E402
     synthesize_gait,
 )
 from humanoid_planner.gait.specification.boundary_state import BoundaryState  # noqa: E402
-from humanoid_planner.gait.specification.gait_model import FootSizes, GaitModel, load_gait_model  # noqa: E402
+from humanoid_planner.gait.specification.gait_model import GaitModel, load_gait_model  # noqa: E402
 from humanoid_planner.gait.specification.gait_plan import GaitPlan  # noqa: E402
 from humanoid_planner.gait.specification.gait_spec import (  # noqa: E402
     GaitBounds,
@@ -46,7 +46,7 @@ from humanoid_planner.gait.specification.phase_spec import (  # noqa: E402
     walk_between_rests,
 )
 from humanoid_planner.gait.specification.step_data import RestData, StepData, WalkData, load_walk  # noqa: E402
-from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker  # noqa: E402
+from humanoid_planner.gait.specification.walker import BipWalker  # noqa: E402
 from humanoid_planner.gait.trajectory import GaitTrajectory, gait_trajectory  # noqa: E402
 from humanoid_planner.gait.trajectory.gait_motion import gait_motion  # noqa: E402
 
@@ -56,7 +56,6 @@ __all__ = [
     "BoundaryState",
     "Criterion",
     "EndState",
-    "FootSizes",
     "GaitBounds",
     "GaitDefaults",
     "GaitModel",
@@ -79,7 +78,6 @@ __all__ = [
     "PhaseSpec",
     "PlannedPhase",
     "QuadraticEffort",
-    "RabbitWalker",
     "RestData",
     "StageQuantity",
     "StepData",
@@ -90,9 +88,7 @@ __all__ = [
     "gait_trajectory",
     "generate_gait",
     "load_bip",
-    "load_five_bar",
     "load_gait_model",
-    "load_rabbit",
     "load_walk",
     "optimize_step",
     "optimize_walk",

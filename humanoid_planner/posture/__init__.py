@@ -8,16 +8,13 @@ from humanoid_model.compiling import drop_stale_kernels
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
 from humanoid_planner.posture.generate import generate_posture, solve_problem  # noqa: E402
-from humanoid_planner.posture.multiple import MultiplePostures  # noqa: E402
 from humanoid_planner.posture.posture_result import PostureResult  # noqa: E402
 from humanoid_planner.posture.problem import PostureProblem, PostureRequirements  # noqa: E402
 from humanoid_planner.posture.stance_equilibrium import StanceEquilibrium, check_stance  # noqa: E402
 from humanoid_planner.posture.tasks.collision_model import CollisionModel  # noqa: E402
 from humanoid_planner.posture.tasks.criteria import (  # noqa: E402
-    CentreOfMassNear,
     Criterion,
     LeastTorque,
-    NearPath,
     NearReference,
     WeightedSum,
     near_middle,
@@ -26,13 +23,10 @@ from humanoid_planner.posture.tasks.state import Load  # noqa: E402
 from humanoid_planner.posture.tasks.task import Task  # noqa: E402
 
 __all__ = [
-    "CentreOfMassNear",
     "CollisionModel",
     "Criterion",
     "LeastTorque",
     "Load",
-    "MultiplePostures",
-    "NearPath",
     "NearReference",
     "PostureProblem",
     "PostureRequirements",

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gaits as controllers take them: the robot's joints, torques, contacts and forces over time (003-F111)."""
 
-from humanoid_planner.gait.trajectory.contact_schedule import ContactInterval
 from humanoid_planner.gait.trajectory.from_solution import gait_trajectory
-from humanoid_planner.gait.trajectory.gait_series import GaitSeries, gait_series
-from humanoid_planner.gait.trajectory.gait_trajectory import GaitSample, GaitTrajectory
+from humanoid_planner.gait.trajectory.gait_series import gait_series
+from humanoid_planner.gait.trajectory.gait_trajectory import GaitTrajectory
 from humanoid_planner.gait.trajectory.trajectory_files import (
     load_gait_trajectory,
     save_gait_trajectory,
@@ -13,9 +12,6 @@ from humanoid_planner.gait.trajectory.trajectory_files import (
 )
 
 __all__ = [
-    "ContactInterval",
-    "GaitSample",
-    "GaitSeries",
     "GaitTrajectory",
     "gait_series",
     "gait_trajectory",
