@@ -17,10 +17,10 @@ from humanoid_ros.controller.controller_settings import ControllerSettings
 _KEPT = 10
 """So many faults are told with a status at most."""
 
-_CALM = 0.05
-"""Speed of the centre of mass at which drives may hold the joints [m/s],"""
+_STILL = 0.01
+"""Drives may hold the joints when the centre of mass has gone no further than so [m]"""
 _REST = 0.5
-"""after it has been that slow for so long [s]."""
+"""in so long [s]."""
 
 
 class WatchedWalker:
@@ -65,6 +65,7 @@ class WatchedWalker:
         self.walker.walk(0.0)
         self.holding, self._held_until = "", -math.inf
         self._time, self._velocity_end, self._moved = -math.inf, -math.inf, -math.inf
+        self._place: Array = np.full(3, np.nan)
         self._lost: dict[str, float] = {}
 
     @property
@@ -79,10 +80,9 @@ class WatchedWalker:
 
     def _rests(self) -> bool:
         """Whether it has stood still for a while, so that stiff drives won't upset it."""
-        walker = self.walker
-        calm = not self.knows or float(np.linalg.norm(walker.body.centre_velocity)) < _CALM
-        if not (calm and walker.mode is WalkMode.STANDING):
-            self._moved = self._time
+        centre = self.walker.body.centre
+        if self.walker.mode is not WalkMode.STANDING or not np.linalg.norm(centre - self._place) < _STILL:
+            self._moved, self._place = self._time, centre.copy()
         return self._time - self._moved >= _REST or not self.knows
 
     def walk(self, velocity: Array) -> None:

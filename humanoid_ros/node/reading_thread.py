@@ -34,7 +34,10 @@ class _Elsewhere(CallbackGroup):
 
 
 class ReadingThread:
-    """Waits for some subscriptions only, and reads them in the order in which they are listed.
+    """Waits for some subscriptions only, and reads all that is there of them before each message of the last one.
+
+    So what was published before a message of the last one is read before it, and what is read at a time is known to be
+    complete when the next time begins.
 
     The executor of a node looks at each of its services, timers and subscriptions before each callback, which takes it
     longer than a controller's tick.
@@ -73,15 +76,25 @@ class ReadingThread:
                 for subscription, _ in self._read:
                     waiting.add_subscription(subscription.handle)
                 waiting.wait(_GLANCE)
-                ready = waiting.get_ready_entities("subscription")
-                for subscription, take in self._read:
-                    if subscription.handle.pointer in ready:
-                        self._take(subscription, take)
+                while not self._ended.is_set() and self._read_once():
+                    pass
 
-    def _take(self, subscription: Any, take: Reader) -> None:
-        """Read all messages that are there; an exception is logged and ends nothing."""
-        while (taken := subscription.handle.take_message(subscription.msg_type, False)) is not None:
-            try:
-                take(taken[0], taken[1]["received_timestamp"])
-            except Exception:
-                self._node.get_logger().error(traceback.format_exc())
+    def _read_once(self) -> bool:
+        """Read all messages that are there, but one at most of the last topic; whether there were any."""
+        *others, last = self._read
+        came = False
+        for subscription, take in others:
+            while self._take(subscription, take):
+                came = True
+        return self._take(*last) or came
+
+    def _take(self, subscription: Any, take: Reader) -> bool:
+        """Read a message if there is one; an exception is logged and ends nothing."""
+        taken = subscription.handle.take_message(subscription.msg_type, False)
+        if taken is None:
+            return False
+        try:
+            take(taken[0], taken[1]["received_timestamp"])
+        except Exception:
+            self._node.get_logger().error(traceback.format_exc())
+        return True

@@ -65,6 +65,7 @@ def test_the_bridge_goes_by_simulated_time_before_the_simulator_and_by_the_robot
     assert alone.parameters == {"config": "talos", "log": "", "autostart": False}
 
 
+@pytest.mark.feature("000-F029")
 def test_a_robot_that_is_balanced_is_measured_often_and_with_noise():
     simulator, controller, *_ = list_nodes("sim", {"robot": "bip", "controller": "true"})
     assert (controller.name, controller.respawn) == ("controller", False)

@@ -18,7 +18,7 @@ from fixtures.ros_processes import start_program
 
 from humanoid_ros.bringup.node_list import list_nodes
 
-pytestmark = [pytest.mark.ros, pytest.mark.slow]
+pytestmark = [pytest.mark.ros, pytest.mark.slow, pytest.mark.feature("000-F029")]
 ROOT = Path(__file__).parents[3]
 
 

@@ -29,7 +29,7 @@ from humanoid_ros.viewer.walking import walk_studio
 from humanoid_ros.viewer.walking.walk_panel import WalkPanel
 from humanoid_ros.viewer.walking.walk_studio import WalkStudio
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.feature("000-F029")]
 
 
 class Bench:
