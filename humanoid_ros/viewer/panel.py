@@ -246,6 +246,7 @@ class Panel:
         self._pause = gui.add_button("Pause", icon=viser.Icon.PLAYER_PAUSE)
         self._step = gui.add_button_group("Step", ("1", "10", "100"), visible=False)
         self._reset = gui.add_button("Reset", icon=viser.Icon.REFRESH, color="gray")
+        self.walk = WalkPanel(gui)
         self._forces = gui.add_folder("Normal forces [N] over time [s]", visible=False)
         with self._forces:
             self.plot = ForcePlot(gui, window)
@@ -262,7 +263,6 @@ class Panel:
         with self._pulling:
             self._pull_link = gui.add_dropdown("Link", (NO_LINK,))
             gui.add_markdown("Drag the arrows on the link: a spring pulls it.")
-        self.walk = WalkPanel(gui)
         self.posture = PosturePanel(gui)
         self.gait = GaitPanel(gui)
         self.plan = PlanPanel(gui)

@@ -28,7 +28,7 @@ from humanoid_ros.messages.conversions import fill_vector, seconds, stamp
 pytestmark = [pytest.mark.ros, pytest.mark.feature("000-F029")]
 
 CONTROLLER_ARGUMENTS = (
-    *("-p", "patience:=1.5", "-p", "status_rate:=100.0", "-p", "diagnostics_rate:=10.0", "-p", "velocity_timeout:=5.0"),
+    *("-p", "patience:=1.5", "-p", "status_rate:=100.0", "-p", "diagnostics_rate:=10.0", "-p", "velocity_timeout:=1.0"),
 )
 """Patient with the tests' machine."""
 TICK = 0.002
