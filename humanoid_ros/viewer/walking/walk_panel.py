@@ -47,7 +47,7 @@ class WalkPanel:
     def rest(self) -> None:
         """Put the sliders to 0."""
         for slider in (self.ahead, self.sideways, self.turn):
-            slider.value = 0.0
+            slider.value = 0.0  # type: ignore[misc]  # viser's setter is real
 
     def show(self, status: ControllerStatus | None) -> None:
         """Show how a controller is doing; None: nobody is heard."""

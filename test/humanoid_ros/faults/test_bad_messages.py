@@ -40,7 +40,7 @@ NODES = {
     "contact_planner": ("/verify_plan", ()),
     "gait_generator": ("/replay_gait", ()),
     "model_generator": ("/inverse_dynamics", ()),
-    "controller": ("/joint_states", ()),
+    "controller": ("/joint_states", ("-p", "publish_tf:=true")),
     "controller_bridge": ("/emergency_stop", ("-p", "config:=hrp2")),
     "kinematics": ("/replay_motion", ()),
     "viewer": ("/plan", ("-p", "port:=0")),
