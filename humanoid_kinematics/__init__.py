@@ -13,7 +13,9 @@ from humanoid_kinematics.devices.device import (
     RateDevice,
     Response,
 )
+from humanoid_kinematics.devices.force_rendering import ForceRendering, HapticLoop
 from humanoid_kinematics.devices.selection import DeviceDesk, DeviceSelection, make_device
+from humanoid_kinematics.devices.syntaxeur import Syntaxeur
 from humanoid_kinematics.live.live_mechanism import LiveMechanism
 from humanoid_kinematics.live.live_scene import LinkChange, LiveScene
 from humanoid_kinematics.live.newest_commands import JointVelocity, LiveLimits, ToolVelocity
@@ -31,6 +33,8 @@ __all__ = [
     "Device",
     "DeviceDesk",
     "DeviceSelection",
+    "ForceRendering",
+    "HapticLoop",
     "HybridDevice",
     "Increment",
     "JointGoal",
@@ -51,6 +55,7 @@ __all__ = [
     "Response",
     "Scene",
     "SolverOptions",
+    "Syntaxeur",
     "ThesisSolver",
     "ToolGoal",
     "ToolMotion",
