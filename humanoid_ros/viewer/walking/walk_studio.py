@@ -65,7 +65,7 @@ class WalkStudio:
         self._odometry = Inbox(node, Odometry, "odom", NEWEST)
         self._velocities = node.create_publisher(TwistStamped, "cmd_vel", COMMAND)
         self._lines = TraceDrawing(page.server.scene, "/walk")
-        self._solids: dict[str, viser.MeshHandle | viser.BoxHandle] = {}
+        self._solids: dict[str, viser.IcosphereHandle | viser.BoxHandle] = {}
         self._status: ControllerStatus | None = None
         self._heard = self._said = -math.inf
         self._walking = False
