@@ -24,7 +24,7 @@ import pinocchio as pin
 from estimation import noisy
 from tqdm import tqdm
 
-from examples.play_plan import SCENARIOS, TIDIED, make_motion
+from examples.play_plan import SCENARIOS, TIDIED, displaced, make_motion
 from humanoid_control.tracking import MotionTracker, TrackMode
 from humanoid_model import load_robot
 from humanoid_model.scene import Scene
@@ -77,28 +77,11 @@ def planned(name: str) -> tuple[Scene, WholeBodyTrajectory]:
     return scenario.scene, WholeBodyTrajectory(load_robot(ROBOT), *arrays, **more)
 
 
-def displaced(scene: Scene, motion: WholeBodyTrajectory, row: Disturbance, rng: np.random.Generator) -> Scene:
-    """Return a scene whose bodies aren't where they were, but for those that the robot begins on."""
-    begins = {span.contact.surface.body for span in motion.contacts if span.start <= motion.times[0]}
-    surfaces = {surface.body: surface for surface in scene.surfaces}
-    bodies = []
-    for body in scene.bodies:
-        if body.name in surfaces and body.name not in begins:
-            way, axis = rng.normal(size=3), rng.normal(size=3)
-            way *= row.off * rng.uniform() / np.linalg.norm(way)
-            turn = pin.exp3(row.turned * rng.uniform() * axis / np.linalg.norm(axis))
-            middle = (body.placement_world_body * surfaces[body.name].placement_body_surface).translation
-            moved = pin.SE3(turn, middle + way - turn @ middle)
-            body = dataclasses.replace(body, placement_world_body=moved * body.placement_world_body)
-        bodies.append(body)
-    return dataclasses.replace(scene, bodies=tuple(bodies))
-
-
 def carried_out(name: str, label: str, seed: int, feedback: bool) -> str:
     """Run a case; return how it ended, empty where the goal was reached."""
     row, rng = ROWS[label], np.random.default_rng(seed)
     scene, motion = planned(name)
-    scene = displaced(scene, motion, row, rng)
+    scene = displaced(scene, motion, row.off, row.turned, rng)
     robot = noisy(ROBOT, rng)
     scene = dataclasses.replace(scene, robots=(dataclasses.replace(scene.robots[0], robot=robot),))
     simulation = Simulation(scene)

@@ -4,13 +4,15 @@
 ``scripts/run python examples/play_plan.py chair`` rises from a chair at a table; others are back, can, gap, glass,
 ladder, rail, stairs and table. With ``--bridge`` the motion goes through the controller bridge to the simulator of a
 stack that is started for it. It ends with a report and a picture of the robot, of forces predicted and measured, and of
-what it kept to; ``--film`` writes what was played as a GIF. ``--stances 5`` takes the beginning of the plan alone,
-``--seed`` chooses other footholds on the stairs.
+what it kept to; ``--film`` writes what was played as a GIF. With ``--feedback`` it is carried out by a controller that
+finds hand- and footholds by force, which a world other than planned needs: ``rail --feedback --off 0.01``.
+``--stances 5`` takes the beginning of the plan alone, ``--seed`` chooses other footholds on the stairs.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +20,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+import pinocchio as pin
 from matplotlib.animation import PillowWriter
 
 from examples.contact_scenarios import (
@@ -40,6 +43,7 @@ from humanoid_model import HumanoidError, Stance, load_robot
 from humanoid_model.fields import add_options
 from humanoid_model.files import save_picture
 from humanoid_model.progress import ProgressCallback, progress_bar
+from humanoid_model.scene import Scene
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.contacts import BarycentreNear, ContactPlanner, ContactProblem, RandomCandidates, verify_plan
 from humanoid_planner.motion import MotionResult, PlannedPostures, generate_motion, stances_of, with_reserve
@@ -171,6 +175,32 @@ def stance_at(motion: WholeBodyTrajectory, at: float) -> Stance:
     return Stance(tuple(span.contact for span in motion.held(at)))
 
 
+def displaced(
+    scene: Scene, motion: WholeBodyTrajectory, off: float, turned: float, rng: np.random.Generator
+) -> Scene:
+    """Return a scene whose bodies aren't where they were, but for those that the robot begins on.
+
+    Args:
+        scene: for which the motion was planned.
+        motion: in it.
+        off: greatest way of each body's surface [m].
+        turned: greatest angle, about any axis through its middle [rad].
+        rng: draws ways and turns.
+    """
+    begins = {span.contact.surface.body for span in motion.contacts if span.start <= motion.times[0]}
+    surfaces, bodies = {surface.body: surface for surface in scene.surfaces}, []
+    for body in scene.bodies:
+        moved = body.placement_world_body
+        if body.name in surfaces and body.name not in begins:
+            way, axis = rng.normal(size=3), rng.normal(size=3)
+            way *= off * rng.uniform() / np.linalg.norm(way)
+            turn = pin.exp3(turned * rng.uniform() * axis / np.linalg.norm(axis))
+            middle = (moved * surfaces[body.name].placement_body_surface).translation
+            moved = pin.SE3(turn, middle + way - turn @ middle) * moved
+        bodies.append(dataclasses.replace(body, placement_world_body=moved))
+    return dataclasses.replace(scene, bodies=tuple(bodies))
+
+
 def draw(name: str, scenario: Scenario, motion: WholeBodyTrajectory, played: PlayedMotion, path: str) -> None:
     """Draw the robot along its motion, contact forces, and how it kept to its plan."""
     figure = plt.figure(figsize=(2.2 * FIGURES, 14.0), layout="constrained")
@@ -252,7 +282,8 @@ def _main(arguments: Sequence[str] | None) -> int:
     parser.add_argument("--film", help="GIF of the motion")
     add_options(parser, ContactProblem, ["seed"])
     parser.add_argument("--stances", type=int, help="of the plan that are taken, from its beginning")
-    parser.add_argument("--stabilise", action="store_true", help="carry it out with feedback")
+    parser.add_argument("--feedback", action="store_true", help="carry it out with feedback")
+    parser.add_argument("--off", type=float, default=0.0, help="surfaces are off by up to so much [m], and by 2°")
     chosen = parser.parse_args(arguments)
     scenario = SCENARIOS[chosen.scenario]()
     if chosen.seed is not None:
@@ -262,7 +293,9 @@ def _main(arguments: Sequence[str] | None) -> int:
     if motion is None or motion.trajectory is None:
         return 1
     holds = verify(scenario, motion)
-    began, scene = time.perf_counter(), scenario.scene
+    began, scene, rng = time.perf_counter(), scenario.scene, np.random.default_rng(chosen.seed)
+    if chosen.off > 0.0:
+        scene = displaced(scene, motion.trajectory, chosen.off, np.radians(2.0), rng)
     if chosen.bridge:
         from examples.through_bridge import play_through_bridge, running_stack
 
@@ -272,7 +305,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         with progress_bar(sys.stderr) as progress:
             played = play_motion(
                 Simulation(scene), scene.robots[0].name, motion.trajectory,
-                controller=MotionTracker(motion.trajectory) if chosen.stabilise else None, after=STOOD,
+                controller=MotionTracker(motion.trajectory) if chosen.feedback else None, after=STOOD,
                 progress=progress,
             )  # fmt: skip
     print(f"played: {motion.trajectory.duration:.1f} s in {time.perf_counter() - began:.1f} s; {played.report()}")

@@ -37,6 +37,8 @@ _ALIGNED = 0.5
 """How long the world of the estimate is put where the plan begins, from the first command on [s]."""
 _INSIDE = 0.9
 """Share of the plan's friction that forces use."""
+_SIDEWAYS = 0.1
+"""Share of its normal force from which on a planned force has a side."""
 _FOLLOW = 0.15
 """Time in which the plan of the centre of mass follows displaced contacts [s]."""
 
@@ -295,8 +297,9 @@ class MotionTracker:
         forces, bearing = reference.forces(), {limb.sole.joint for limb in self._limbs if limb.held}
         for limb in self._limbs:
             if limb.held:
-                axes = limb.axes(self._here(limb))
-                force = axes.T @ forces.get(limb.name, np.zeros(3))
+                wanted = forces.get(limb.name, np.zeros(3))
+                axes = _edge_along(limb.axes(self._here(limb)), wanted)
+                force = axes.T @ wanted
                 body.hold(limb.name, limb.corners, axes, force, attitude=limb.upright)
             elif limb.span is not None and limb.sole.joint not in bearing:
                 known = self._surfaces.get(limb.span.contact.surface.name, np.zeros(3))
@@ -311,3 +314,11 @@ class MotionTracker:
         body.calm(wanted=np.array(data.hg.angular), change=np.array(data.dhg.angular))
         body.keep_posture(reference.q, reference.v, reference.a)
         return body.solve()
+
+
+def _edge_along(axes: Array, force: Array) -> Array:
+    """(3, 3) axes about the same normal of which the friction pyramid has an edge on the side of a force (3,)."""
+    along = axes.T @ force
+    if math.hypot(along[0], along[1]) < _SIDEWAYS * along[2]:
+        return axes
+    return np.asarray(axes @ pin.utils.rotate("z", math.atan2(along[1], along[0]) - 0.25 * math.pi))
