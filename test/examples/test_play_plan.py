@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from fixtures.ros_domain import claim_domain
 
-from examples.play_plan import SCENARIOS, main
-from humanoid_model import ContactKind, Stance
+from examples.play_plan import SCENARIOS, displaced, main
+from humanoid_model import Contact, ContactKind, Stance, load_robot
+from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 from humanoid_planner.motion import MotionSettings, PlannedPostures, generate_motion
 from humanoid_planner.posture import NearReference, generate_posture
 from humanoid_sim import Simulation
@@ -102,3 +104,25 @@ def test_the_robot_goes_under_the_table_and_stands_up_behind_it(
     told = capsys.readouterr().out
     assert "verified: 0 violations" in told
     assert "stands; 0.0" in told
+
+
+def test_bodies_are_displaced_by_so_much_at_most_but_for_those_that_the_robot_begins_on() -> None:
+    scene, robot = SCENARIOS["rail"]().scene, load_robot("hrp2")
+    floor = next(surface for surface in scene.surfaces if surface.name == "floor")
+    q, rest = [robot.postures["half_sitting"]] * 2, np.zeros((2, robot.model.nv))
+    stands = ContactSpan(Contact(robot.contacts["left_sole"], floor, 0.0, 0.0, 0.0), 0.0, 1.0)
+    motion = WholeBodyTrajectory(robot, [0.0, 1.0], q, rest, rest, [stands])
+    ways, turns = [], []
+    for seed in range(20):
+        moved = displaced(scene, motion, 0.01, 0.03, np.random.default_rng(seed))
+        for before, after in zip(scene.bodies, moved.bodies, strict=True):
+            here = [s.placement_body_surface for s in scene.surfaces if s.body == before.name]
+            change = after.placement_world_body * before.placement_world_body.inverse()
+            if before.name == "floor" or not here:
+                assert change.isIdentity(1e-12)
+                continue
+            middle = (before.placement_world_body * here[0]).translation
+            ways.append(float(np.linalg.norm(change.act(middle) - middle)))
+            turns.append(float(np.linalg.norm(pin.log3(change.rotation))))
+    assert 0.007 < max(ways) <= 0.01
+    assert 0.02 < max(turns) <= 0.03

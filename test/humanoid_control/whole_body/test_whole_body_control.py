@@ -128,3 +128,57 @@ def test_the_base_turns_towards_its_attitude():
     body.solve()
     wanted = 100.0 * np.array([0.02, -0.01, 0.03]) - 20.0 * v[3:6]
     np.testing.assert_allclose(body.accelerations[3:6], wanted, atol=0.02)
+
+
+def two_soles(axes=None, forces=(None, None), centre=(0.0, 0.0, 0.0), gains=None):
+    body = WholeBodyControl(BIP, gains)
+    body.look(STANDING, np.zeros(BIP.model.nv))
+    for name, force in zip(body.soles, forces, strict=True):
+        body.hold(name, body.soles[name].corners, axes, force)
+    body.move_centre(np.array(centre))
+    body.keep_posture(STANDING)
+    return body, body.solve()
+
+
+def test_forces_are_in_the_axes_in_which_a_sole_is_held_and_within_their_pyramids():
+    """Axes that lean: the same dynamics, cones about another normal."""
+    axes = pin.rpy.rpyToMatrix(0.3, -0.2, 0.8)
+    body, efforts = two_soles(axes, centre=(1.0, 0.5, 0.0))
+    world = body.forces @ axes.T
+    needed = pin.rnea(
+        BIP.model, BIP.model.createData(), STANDING, np.zeros(BIP.model.nv), body.accelerations,
+        joint_forces(body, body.soles, world),
+    )  # fmt: skip
+    np.testing.assert_allclose(needed[:6], 0.0, atol=1e-5)
+    np.testing.assert_allclose(needed[body.columns], efforts, atol=1e-5)
+    assert (np.abs(body.forces[:, :2]) <= 0.6 * body.forces[:, 2:] / np.sqrt(2.0) + 1e-6).all()
+
+
+def test_the_load_goes_where_it_is_wanted_as_far_as_the_motion_lets_it():
+    weight, gains = 9.81 * BIP.total_mass, dataclasses.replace(BodyGains(), force_weight=1e-3)
+    even, _ = two_soles(gains=gains)
+    wanted = np.array([0.0, 0.0, 0.6 * weight]), np.array([0.0, 0.0, 0.4 * weight])
+    split, _ = two_soles(forces=wanted, gains=gains)
+    first, second = (body.forces[: len(body.forces) // 2, 2].sum() for body in (even, split))
+    assert first == pytest.approx(0.5 * weight, rel=0.05)
+    assert second > first + 0.05 * weight
+
+
+def test_a_hand_that_bears_on_a_line_keeps_its_attitude():
+    hrp2 = load_robot("hrp2")
+    names = ["left_sole", "left_hand_fingers"]
+    body = WholeBodyControl(hrp2, dataclasses.replace(BodyGains(), swing_weight=1e4), names)
+    assert list(body.soles) == names
+    body.look(hrp2.postures["half_sitting"], np.zeros(hrp2.model.nv))
+    hand = body.soles["left_hand_fingers"]
+    body.hold("left_sole", body.soles["left_sole"].corners)
+    turn = np.array([0.05, -0.02, 0.03])
+    line = hand.corners[:2].mean(axis=0) + np.array([[-0.01, 0.0, 0.0], [0.01, 0.0, 0.0]])
+    body.hold("left_hand_fingers", line, attitude=pin.exp3(turn) @ body.sole("left_hand_fingers").rotation)
+    body.keep_posture(hrp2.postures["half_sitting"])
+    body.solve()
+    data = hrp2.model.createData()
+    pin.forwardKinematics(hrp2.model, data, body.q, body.v, body.accelerations)
+    change = pin.getAcceleration(hrp2.model, data, hand.joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).angular
+    along = data.oMi[hand.joint].rotation[:, 0]  # about the line nothing else keeps it from turning
+    assert along @ change == pytest.approx(625.0 * (along @ turn), rel=0.1)
