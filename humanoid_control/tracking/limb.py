@@ -132,21 +132,24 @@ class Limb:
             self._left, self.displacement = phase, here.translation - planned.translation
             self._turned = pin.log3(here.rotation @ planned.rotation.T)
 
-    def way(self, phase: float, displacement: Array) -> tuple[pin.SE3, Array, Array]:
+    def way(self, phase: float, rate: float, displacement: Array) -> tuple[pin.SE3, Array, Array]:
         """Return where it is led, its velocity (6,) and acceleration (6,) in the world's axes.
 
         Args:
             phase: time of the plan [s].
+            rate: at which that goes on.
             displacement: (3,) of where it lands from its plan, as far as that is known [m].
         """
         span, settings = self._spans[self._next], self._settings
         planned, (velocity, acceleration) = self._reference.placement(self.sole), self._reference.rates(self.sole)
-        share = min(max((phase - self._left) / max(span.start - self._left, 1e-3), 0.0), 1.0)
+        time = max(span.start - self._left, 1e-3)
+        share = min(max((phase - self._left) / time, 0.0), 1.0)
         done = share**3 * (10.0 - 15.0 * share + 6.0 * share**2)
         normal = self._goals[self._next].rotation[:, 2]
         up = settings.lift * 16.0 * share**2 * (1.0 - share) ** 2 if self._reference.waits else 0.0
         place = planned.translation + (1.0 - done) * self.displacement + done * displacement
         place = place + (up - self.sunk) * normal
+        velocity[:3] += rate / time * 30.0 * share**2 * (1.0 - share) ** 2 * (displacement - self.displacement)
         if self.sunk > 0.0:
             velocity[:3] -= (settings.seeking if self._reference.waits else settings.descent) * normal
         return pin.SE3(pin.exp3((1.0 - done) * self._turned) @ planned.rotation, place), velocity, acceleration

@@ -303,7 +303,7 @@ class MotionTracker:
                 body.hold(limb.name, limb.corners, axes, force, attitude=limb.upright)
             elif limb.span is not None and limb.sole.joint not in bearing:
                 known = self._surfaces.get(limb.span.contact.surface.name, np.zeros(3))
-                body.reach(limb.name, *limb.way(self.phase, known))
+                body.reach(limb.name, *limb.way(self.phase, self._rate, known))
         data = reference.data
         error = data.com[0] + self.offset - body.centre
         body.move_centre(data.acom[0] + k**2 * error + 2.0 * k * (data.vcom[0] - body.centre_velocity))
