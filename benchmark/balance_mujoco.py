@@ -25,7 +25,7 @@ from standing_task import RADIUS, standing_task
 from tqdm import tqdm
 
 from humanoid_control.stepping import Walker
-from humanoid_control.whole_body.whole_body_control import WholeBodyControl
+from humanoid_control.whole_body_control import WholeBodyControl
 from humanoid_model import Robot, load_robot, load_scene
 from humanoid_model.controller import Measurement
 from humanoid_model.scene import SceneRobot

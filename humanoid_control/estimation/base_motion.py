@@ -9,7 +9,7 @@ import numpy as np
 
 from humanoid_control.estimation.filter_kernels import NONE, POSE, FilterState
 from humanoid_control.estimation.imu_kinematics import FrameMotion
-from humanoid_control.estimation.small_matrices import copy_matrix, multiply
+from humanoid_control.estimation.rotation_series import copy_matrix, multiply
 from humanoid_model.compiling import uncounted
 
 

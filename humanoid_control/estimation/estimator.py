@@ -16,11 +16,9 @@ from humanoid_control.estimation.contact_detection import ContactDetector, centr
 from humanoid_control.estimation.estimate import ContactEstimate, Estimate
 from humanoid_control.estimation.filter_kernels import NONE, POINT, POSE
 from humanoid_control.estimation.imu_kinematics import FrameMotion, ImuKinematics
-from humanoid_control.estimation.inertial_readings import InertialReadings
 from humanoid_control.estimation.invariant_filter import GRAVITY, InvariantFilter
-from humanoid_control.estimation.joint_readings import JointReadings
+from humanoid_control.estimation.readings import InertialReadings, JointReadings, WrenchReadings
 from humanoid_control.estimation.settings import EstimatorSettings
-from humanoid_control.estimation.wrench_readings import WrenchReadings
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_known, check_number

@@ -13,8 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from humanoid_control.estimation.rotation_series import gamma, gamma_derivative, rotation_vector
-from humanoid_control.estimation.small_matrices import add_cross, copy_matrix, multiply
+from humanoid_control.estimation.rotation_series import (
+    add_cross,
+    copy_matrix,
+    gamma,
+    gamma_derivative,
+    multiply,
+    rotation_vector,
+)
 from humanoid_model.arrays import Array
 from humanoid_model.compiling import uncounted
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Rotations integrated once and twice at a constant rate, as kernels for 3 x 3 matrices.
+r"""Rotations integrated once and twice at a constant rate, and products of 3 x 3 matrices, as kernels.
 
 :math:`\Gamma_m(\phi) = \sum_n [\phi]_\times^n / (n+m)! = I/m! + s_{m+1}[\phi]_\times + s_{m+2}[\phi]_\times^2` with
 :math:`s_k = \sum_j (-1)^j |\phi|^{2j} / (2j+k)!` (Hartley et al., Contact-aided invariant extended Kalman filtering for
@@ -14,6 +14,32 @@ import math
 import numpy as np
 
 from humanoid_model.compiling import uncounted
+
+
+@uncounted()
+def copy_matrix(A: np.ndarray, out: np.ndarray) -> None:
+    """Write A into ``out``; 3 x 3."""
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = A[i, j]
+
+
+@uncounted()
+def multiply(A: np.ndarray, B: np.ndarray, factor: float, out: np.ndarray) -> None:
+    """Write A B times a factor; 3 x 3, ``out`` is neither."""
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = factor * (A[i, 0] * B[0, j] + A[i, 1] * B[1, j] + A[i, 2] * B[2, j])
+
+
+@uncounted()
+def add_cross(a: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
+    """Add [a]x B to ``out``; 3 x 3."""
+    for j in range(3):
+        out[0, j] += a[1] * B[2, j] - a[2] * B[1, j]
+        out[1, j] += a[2] * B[0, j] - a[0] * B[2, j]
+        out[2, j] += a[0] * B[1, j] - a[1] * B[0, j]
+
 
 _TERMS = 10
 """Of the series up to an angle of 1 rad; the first that is left out is below 1e-18."""

@@ -17,7 +17,7 @@ from humanoid_control.stepping.replanned_swing import ReplannedSwing
 from humanoid_control.stepping.step_adjustment import AdjustedStep, StepBounds, adjust_step, wanted_offset
 from humanoid_control.stepping.walker_settings import WalkerSettings
 from humanoid_control.walking.footstep_plan import support_soles
-from humanoid_control.whole_body.whole_body_control import WholeBodyControl
+from humanoid_control.whole_body_control import WholeBodyControl
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_array

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from humanoid_control.stepping.step_adjustment import StepWeights
-from humanoid_control.whole_body.whole_body_control import BodyGains
+from humanoid_control.whole_body_control import BodyGains
 from humanoid_model.errors import InputError
 from humanoid_model.fields import Described, number
 

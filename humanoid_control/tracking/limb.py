@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from humanoid_control.tracking.motion_reference import MotionReference
 from humanoid_control.tracking.tracker_settings import TrackerSettings
-from humanoid_control.whole_body.whole_body_control import Sole
+from humanoid_control.whole_body_control import Sole
 from humanoid_model.arrays import Array
 from humanoid_model.contact import SurfaceForm
 from humanoid_model.whole_body_trajectory import WHOLE, ContactSpan

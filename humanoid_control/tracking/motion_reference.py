@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from humanoid_control.whole_body.whole_body_control import Sole
+from humanoid_control.whole_body_control import Sole
 from humanoid_model.arrays import Array
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 

@@ -18,7 +18,7 @@ from humanoid_control.estimation.estimator import sensor_towards
 from humanoid_control.tracking.limb import Limb
 from humanoid_control.tracking.motion_reference import MotionReference
 from humanoid_control.tracking.tracker_settings import TrackerSettings
-from humanoid_control.whole_body.whole_body_control import WholeBodyControl
+from humanoid_control.whole_body_control import WholeBodyControl
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_array
 from humanoid_model.controller import Command, Measurement

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from humanoid_control.whole_body.whole_body_control import BodyGains
+from humanoid_control.whole_body_control import BodyGains
 from humanoid_model.fields import Described, number
 
 

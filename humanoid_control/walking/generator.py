@@ -13,10 +13,8 @@ from scipy.interpolate import CubicSpline
 
 from humanoid_control.walking.footstep_plan import Footstep, FootstepPlan, Phase
 from humanoid_control.walking.leg_kinematics import LegKinematics, LegSolution
-from humanoid_control.walking.preview_control import PreviewController
-from humanoid_control.walking.swing_foot import quintic, swing_placement, swing_yaw
-from humanoid_control.walking.walking_pattern import WalkingPattern
-from humanoid_control.walking.zmp_reference import zmp_reference
+from humanoid_control.walking.preview_control import PreviewController, zmp_reference
+from humanoid_control.walking.walking_pattern import WalkingPattern, quintic, swing_placement, swing_yaw
 from humanoid_model import Robot
 from humanoid_model.convex_polygon import convex_hull, polygon_margin
 from humanoid_model.errors import InputError

@@ -11,7 +11,7 @@ from rclpy.node import Node
 from humanoid_control.estimation import Estimator, EstimatorSettings
 from humanoid_control.stepping import Walker
 from humanoid_control.stepping.walker_settings import WalkerSettings
-from humanoid_control.whole_body.whole_body_control import BodyGains
+from humanoid_control.whole_body_control import BodyGains
 from humanoid_model import Robot, load_robot
 from humanoid_model.fields import Described, count, descriptions, flag, number, text
 from humanoid_ros.node.parameter_declaration import declare_field

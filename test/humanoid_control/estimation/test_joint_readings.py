@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_control.estimation.joint_readings import JointReadings
+from humanoid_control.estimation.readings import JointReadings
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation

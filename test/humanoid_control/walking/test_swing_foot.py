@@ -10,7 +10,7 @@ import pinocchio as pin
 from numpy.testing import assert_allclose
 
 from humanoid_control.walking import Footstep
-from humanoid_control.walking.swing_foot import swing_placement
+from humanoid_control.walking.walking_pattern import swing_placement
 
 
 def test_it_leaves_and_lands_at_rest() -> None:

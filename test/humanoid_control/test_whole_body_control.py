@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_control.whole_body.whole_body_control import BodyGains, WholeBodyControl
+from humanoid_control.whole_body_control import BodyGains, WholeBodyControl
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 
