@@ -65,7 +65,9 @@ class World:
     def get_logger(self) -> Any:
         return SimpleNamespace(warning=lambda words: None)
 
-    def set_position_target(self, positions: Any, velocities: Any, joints: Any, efforts: Any, gains: Any = None) -> None:
+    def set_position_target(
+        self, positions: Any, velocities: Any, joints: Any, efforts: Any, gains: Any = None
+    ) -> None:
         index = [self.joint_names.index(name) for name in joints]
         self.joint_positions, self.joint_velocities = self.joint_positions.copy(), np.zeros(2)
         self.joint_positions[index] = positions
