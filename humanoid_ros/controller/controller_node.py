@@ -103,7 +103,7 @@ class ControllerNode(ManagedNode):
         self._readings = GatheredReadings(walker.joint_names, wrenches, settings.patience)
         self._base = slice(*(walker.robot.model.joints[walker.robot.base_joint].idx_v + np.array([0, 6])))
         self._punctuality, self._looks_to_call = Punctuality(), 0
-        self._heard = self._reported = self._drawn = self._placed = 0.0
+        self._heard = self._answered = self._drawn = self._placed = 0.0
         self._positions: Array = np.full(len(walker.joint_names), np.nan)
         base = settings.base_frame or walker.robot.description.root
         self._odometry = odometry_message(settings.odom_frame, base)
@@ -254,8 +254,8 @@ class ControllerNode(ManagedNode):
             message = JointCommand(names=list(command.joints))
             message.stiffness, message.damping = [self._settings.stiffness] * n, [self._settings.damping] * n
             self._joint_command = SerializedMessage(message, 3 * n, _write_command, times=2)
-        ticks = max(command.time - self._reported, 0.0) if self._reported else 0.0
-        self._reported = command.time
+        ticks = max(command.time - self._answered, 0.0) if self._answered else 0.0
+        self._answered = command.time
         period = duration(self._settings.ticks_ahead * min(ticks, 0.02))
         numbers = np.concatenate([command.positions, command.velocities, command.efforts])
         self._commands.publish(self._joint_command.filled(numbers, stamp(command.time), period))

@@ -19,7 +19,7 @@ from humanoid_ros.viewer.mechanism_panel import MechanismPanel
 from humanoid_ros.viewer.plan_studio import PlanPanel
 from humanoid_ros.viewer.posture_editor import PosturePanel
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
-from humanoid_ros.viewer.walking.walk_panel import WalkPanel
+from humanoid_ros.viewer.walk_panel import WalkPanel
 
 SOLVER_WORDS = {
     SolverStatus.CONVERGED: "converged",

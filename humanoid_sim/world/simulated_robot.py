@@ -194,7 +194,7 @@ class SimulatedRobot:
         velocities: ArrayLike | None = None,
         joints: Sequence[str] | None = None,
         efforts: ArrayLike | None = None,
-        gains: Sequence[ArrayLike] | NDArray[np.float64] | None = None,
+        gains: NDArray[np.float64] | Sequence[ArrayLike] | None = None,
     ) -> None:
         """Let the servos drive joints to positions.
 
@@ -422,7 +422,7 @@ def _motion(
     return checked, np.zeros(size) if velocities is None else _finite("velocities", velocities, size)
 
 
-def _gains(gains: Sequence[ArrayLike] | NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def _gains(gains: NDArray[np.float64] | Sequence[ArrayLike], size: int) -> NDArray[np.float64]:
     """Check gains that a user gave; stiffness and damping, shape (2, n)."""
     if len(gains) != 2:
         raise InputError(f"gains has {len(gains)} rows", element="gains", remedy="Give two: stiffness and damping")

@@ -23,11 +23,11 @@ from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from humanoid_ros.viewer import walk_studio
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
-from humanoid_ros.viewer.walking import walk_studio
-from humanoid_ros.viewer.walking.walk_panel import WalkPanel
-from humanoid_ros.viewer.walking.walk_studio import WalkStudio
+from humanoid_ros.viewer.walk_panel import WalkPanel
+from humanoid_ros.viewer.walk_studio import WalkStudio
 
 pytestmark = [pytest.mark.ros, pytest.mark.feature("000-F029")]
 

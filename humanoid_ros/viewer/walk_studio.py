@@ -24,7 +24,7 @@ from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.shown_robots import ShownRobots
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
-from humanoid_ros.viewer.walking.walk_panel import PUSHES, WalkPanel
+from humanoid_ros.viewer.walk_panel import PUSHES, WalkPanel
 
 AGAIN = 0.1
 """A velocity is said so often [s]."""
