@@ -57,12 +57,6 @@ from humanoid_ros.viewer.planner_calls import PresentRobot
 from humanoid_ros.viewer.posture_editor import PostureEditor
 from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots, TransformTree
 from humanoid_ros.viewer.simulator_calls import Pulling, SimulatorCalls
-from humanoid_ros.viewer.walking.walk_studio import WalkStudio
-from humanoid_ros.viewer.plan_studio import PlanStudio
-from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
-from humanoid_ros.viewer.panel import simulation_view
-from humanoid_ros.viewer.simulator_calls import SimulatorCalls
-from humanoid_ros.viewer.shown_robots import TransformTree
 from humanoid_ros.viewer.walk_studio import WalkStudio
 
 PANEL_PERIOD = 0.2

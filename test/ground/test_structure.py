@@ -41,8 +41,8 @@ BOUNDS = {
 BUDGETS = {
     "lines of humanoid_codegen": 9792,
     "files of humanoid_codegen": 42,
-    "lines of humanoid_control": 5234,
-    "files of humanoid_control": 39,
+    "lines of humanoid_control": 5199,
+    "files of humanoid_control": 33,
     "lines of humanoid_kinematics": 7999,
     "files of humanoid_kinematics": 37,
     "lines of humanoid_model": 12572,
@@ -51,16 +51,16 @@ BUDGETS = {
     "files of humanoid_planner": 91,
     "lines of humanoid_planner.gait": 20795,
     "files of humanoid_planner.gait": 125,
-    "lines of humanoid_ros": 29792,
-    "files of humanoid_ros": 158,
+    "lines of humanoid_ros": 29790,
+    "files of humanoid_ros": 157,
     "lines of humanoid_sim": 30862,
     "files of humanoid_sim": 120,
     "lines of humanoid_studies": 20548,
     "files of humanoid_studies": 190,
     "dataclasses": 600,
     "public names": 311,
-    "folders that import each other": 7,
-    "words of docs": 42335,
+    "folders that import each other": 6,
+    "words of docs": 42535,
 }
 SLACK = 0.01
 
