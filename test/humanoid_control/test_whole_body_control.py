@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import casadi
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from humanoid_control.whole_body_control import BodyGains, WholeBodyControl
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
+from humanoid_model.whole_body_dynamics import WholeBodyProgram
 
 BIP = load_robot("bip")
 STANDING = BIP.postures["standing"]
@@ -182,3 +184,40 @@ def test_a_hand_that_bears_on_a_line_keeps_its_attitude():
     change = pin.getAcceleration(hrp2.model, data, hand.joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).angular
     along = data.oMi[hand.joint].rotation[:, 0]  # about the line nothing else keeps it from turning
     assert along @ change == pytest.approx(625.0 * (along @ turn), rel=0.1)
+
+
+def best_answer(program: WholeBodyProgram, rows: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The program's objective within given rows, by an interior-point method."""
+    unit = 1.0 / np.sqrt(np.diag(program.hessian))
+    z = casadi.MX.sym("z", len(unit))
+    H, A = casadi.DM(program.hessian * np.outer(unit, unit)), casadi.DM(rows * unit)
+    cost = 0.5 * casadi.bilin(H, z, z) + casadi.dot(casadi.DM(program.gradient * unit), z)
+    settings = {"ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.tol": 1e-9, "print_time": 0, "error_on_fail": 1}
+    solver = casadi.nlpsol("oracle", "ipopt", {"x": z, "f": 1e-3 * cost, "g": A @ z}, settings)
+    return np.array(solver(lbg=lower, ubg=upper)["x"]).ravel() * unit
+
+
+@pytest.mark.parametrize("wanted", [(-25.0, -10.0, 0.0), (0.0, 14.0, 6.0)])
+def test_efforts_at_their_limits_are_the_best_that_these_allow(monkeypatch, wanted):
+    """Beyond the limits of its joints the body moves otherwise: clipped efforts belong to no motion that was chosen."""
+    programs: list[WholeBodyProgram] = []
+    solve = WholeBodyProgram.solve
+    monkeypatch.setattr(WholeBodyProgram, "solve", lambda self: programs.append(self) or solve(self))
+    body = standing_body(*moving(3), wanted)
+    efforts = body.solve()
+    (program,) = programs
+    limits = BIP.limits.effort[body.columns]
+    assert (np.abs(efforts) <= limits).all()
+    assert (np.abs(efforts) > limits * (1.0 - 1e-9)).any()
+    best = best_answer(program, program.rows, program.lower, program.upper)
+
+    def cost(x):
+        return 0.5 * x @ program.hessian @ x + program.gradient @ x
+
+    ours = np.concatenate([body.accelerations, body.forces.ravel()])
+    assert cost(ours) == pytest.approx(cost(best), rel=1e-6)
+    np.testing.assert_allclose(efforts, program.efforts(best), atol=1e-3 * limits.max())
+    free = [row for row in range(len(program.upper)) if not 6 <= row < 6 + len(limits)]
+    unlimited = best_answer(program, program.rows[free], program.lower[free], program.upper[free])
+    assert cost(unlimited) < cost(ours) - 1e-5 * abs(cost(ours))
+    assert (np.abs(program.efforts(unlimited)) > 1.05 * limits).any()
