@@ -7,6 +7,8 @@ or ``ros2 launch humanoid_stack sim.launch.py scene:=walk controller:=true``.
 
 from __future__ import annotations
 
+import argparse
+
 from humanoid_stack.msg import ControllerStatus
 
 from humanoid_ros.client import HumanoidStack
@@ -14,6 +16,7 @@ from humanoid_ros.client import HumanoidStack
 
 def main() -> None:
     """Walk."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     with HumanoidStack("hrp2") as stack:
         stack.run(1.0)
         start = stack.state.base

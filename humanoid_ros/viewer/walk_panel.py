@@ -37,7 +37,7 @@ class WalkPanel:
             self.turn = gui.add_slider("Turning [rad/s]", -0.5, 0.5, 0.1, 0.0)
             self.stop = gui.add_button("Stop", icon=viser.Icon.PLAYER_STOP, color="gray")
             self.strength = gui.add_slider("Push by [m/s]", 0.1, 1.0, 0.1, 0.4)
-            self.push = gui.add_button_group("Push", tuple(PUSHES))
+            self.push = gui.add_button_group("Push towards", tuple(PUSHES))
 
     @property
     def velocity(self) -> tuple[float, float, float]:

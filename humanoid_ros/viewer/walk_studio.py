@@ -132,7 +132,7 @@ class WalkStudio:
 
     def _push(self, way: str) -> None:
         robot = next(iter(self._robots), None)
-        if robot is None:
+        if robot is None or way not in PUSHES:
             return
         ahead, aside = PUSHES[way]
         angle = self._heading + math.atan2(aside, ahead)
