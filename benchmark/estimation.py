@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well walking robots know where they are: random walks in the simulator on noisy sensors.
 
-Each walk draws speed, turn, length, biases and noise afresh (--seed repeats them); a tracker walks on ideal sensors,
-the estimator listens to noisy ones. Per robot: the worst tilt, drift of the way and velocity error of its walks (root
+Each walk draws speed, turn, length, biases and noise afresh (--seed repeats them); a tracker walks on the
+true state, the estimator listens. Per robot: the worst tilt, drift of the way and velocity error of its walks (root
 mean square of the last two thirds of a walk; the drift at its end, in the place and heading that the walk began with),
 the normalised squared error of tilt and velocity (5 numbers: mean near 5 if the covariance is right), a tick's time,
 and faults told, most of them soles that aren't where they were.
@@ -29,7 +29,8 @@ from humanoid_model.errors import HumanoidError
 from humanoid_model.scene import SceneBody, SceneRobot
 from humanoid_model.scene_file import load_scene
 from humanoid_sim import Simulation
-from humanoid_sim.control import ControllerInLoop, measure
+from humanoid_sim.control import measure
+from humanoid_sim.module import Module
 from humanoid_sim.sensing import NoisySensors, with_usual_noise
 
 LEANING = {"talos": ("leg_right_6_joint", "leg_left_6_joint")}
@@ -62,6 +63,23 @@ def draw_walk(robot: Robot, rng: np.random.Generator) -> WalkingPattern:
     raise SystemExit(f"{robot.name}: no walk that it can do was drawn")
 
 
+class OnTruth(Module):
+    """Lets a tracker move its robot by the state as it is, so that no estimate moves the robot that is measured."""
+
+    def __init__(self, tracker: MotionTracker, robot: str) -> None:
+        self.name, self.tracker, self._robot = f"on_truth/{robot}", tracker, robot
+
+    def before_step(self, simulation: Simulation) -> None:
+        """Apply the tracker's efforts."""
+        own, contacts = simulation.robots[self._robot], simulation.contacts
+        loads = dict.fromkeys(self.tracker.body.soles, 0.0)
+        for force, bodies in zip(contacts.normal_force, contacts.bodies, strict=True):
+            for name in loads:
+                loads[name] += float(force) * (f"{self._robot}/{own.robot.contacts[name].link}" in bodies)
+        command = self.tracker.respond(simulation.time, own.q, own.v, loads)
+        own.set_effort(command.efforts, command.joints)
+
+
 def record(
     robot: Robot, walk: WalkingPattern, seed: int, bodies: Sequence[SceneBody] = ()
 ) -> Iterator[tuple[Measurement, pin.SE3, np.ndarray]]:
@@ -70,13 +88,10 @@ def record(
     placed = SceneRobot(robot.name, robot, posture, pin.SE3.Identity(), robot.postures[posture])
     scene = load_scene("walk")
     simulation = Simulation(dataclasses.replace(scene, robots=(placed,), bodies=(*scene.bodies, *bodies)), DT)
-    tracker = MotionTracker(walk.motion(robot))
-    simulation.add_module(ControllerInLoop(robot.name, tracker))
+    simulation.add_module(OnTruth(MotionTracker(walk.motion(robot)), robot.name))
     sensors = NoisySensors(seed)
     simulation.add_module(sensors)
     own = simulation.robots[robot.name]
-    while tracker.estimate is None:
-        simulation.step()
     for _ in range(round(walk.duration / DT)):
         simulation.step()
         yield measure(simulation, robot.name, sensors), own.placement_world_base, own.twist_base

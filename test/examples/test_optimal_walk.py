@@ -74,7 +74,7 @@ def test_it_takes_a_stabiliser_to_walk_up_a_slope():
     assert walk(gait, scene=slope).fallen is not None
     stabilised = walk(gait, stabilise=True, scene=slope)
     assert stabilised.fallen is None
-    assert stabilised.speed > 0.45  # from when the plan would land: it begins a fifth of a second later
+    assert stabilised.speed > 0.47
     assert max(stabilised.peaks.values()) <= 1.0 + 1e-9
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from benchmark.estimation import OnTruth
 from humanoid_control.tracking import MotionTracker, TrackerSettings, TrackMode
 from humanoid_model import load_robot, load_scene
 from humanoid_model.contact import Contact, Surface
@@ -43,6 +44,12 @@ def tracked(scene, motion, settings=None):
     return simulation, tracker, simulation.robots[name]
 
 
+def on_truth(motion):
+    simulation = Simulation("bip_stand")
+    simulation.add_module(OnTruth(MotionTracker(motion), "bip"))
+    return simulation, simulation.robots["bip"]
+
+
 def hand_before_a_board(distance, turn=0.0):
     """HRP-2 standing, a fixed board whose middle is so far before the palm of its right hand [m], turned [rad]."""
     location, scene = HRP2.contacts[HAND], load_scene("stand")
@@ -71,6 +78,19 @@ def test_it_stands_where_it_stood():
     assert tracker.mode is TrackMode.TRACKING
     simulation.run(1.2)
     assert tracker.mode is TrackMode.DONE
+
+
+def test_on_a_state_that_is_known_it_stands_where_it_stood_and_comes_back_from_a_push():
+    motion = still(BIP, "standing", 3.0)
+    simulation, own = on_truth(motion)
+    simulation.run(0.4)
+    assert simulation.contacts.force[:, 2].sum() == pytest.approx(BIP.total_mass * 9.81, rel=1e-3)
+    assert np.abs(own.q - motion.q[0]).max() < 2e-3
+    simulation, own = on_truth(motion)
+    simulation.apply_wrench("bip/trunk", [-350.0, 0.0, 0.0], duration=0.1)
+    simulation.run(2.5)
+    assert np.abs(own.q - motion.q[0]).max() < 5e-3
+    assert np.abs(own.v).max() < 0.02
 
 
 def test_a_push_that_topples_stiff_servos_is_taken_up():
