@@ -25,6 +25,7 @@ from humanoid_model.arrays import Array, Reals
 from humanoid_model.configuration_path import ConfigurationPath
 from humanoid_model.joint_trajectory import PathPlace, TimeLaw
 from humanoid_model.robot import Robot
+from humanoid_model.whole_body_dynamics import zero_moment_point
 from humanoid_model.whole_body_trajectory import PlannedForce
 from humanoid_planner.equilibrium.contact_points import pyramid
 from humanoid_planner.equilibrium.force_distribution import FACETS, LoadedPoint, moving_forces, point_jacobian
@@ -342,7 +343,8 @@ class BalancedPath:
         )
         tau: Array = np.array(found.torques, dtype=float)
         tau[:6] = 0.0
-        return BalancedSample(q, v, a, tau, forces, zero_moment_point(forces))
+        point = zero_moment_point([item.place for item in forces], [item.force for item in forces])
+        return BalancedSample(q, v, a, tau, forces, point)
 
     def _share(self, location: str, s: float) -> float:
         """Return the share of the load that a contact is meant to take: new ones take it over, others give it away."""
@@ -352,13 +354,3 @@ class BalancedPath:
         if location in self._transition.ending:
             share *= 1.0 - s
         return share
-
-
-def zero_moment_point(forces: Sequence[PlannedForce]) -> Array:
-    """(3,) where the forces' horizontal moment vanishes, at the mean height of their vertical parts [m]."""
-    places = np.array([item.place for item in forces])
-    pushes = np.array([item.force for item in forces])
-    total = float(pushes[:, 2].sum())
-    height = float(pushes[:, 2] @ places[:, 2]) / total
-    level = pushes[:, [2]] * places[:, :2] - (places[:, [2]] - height) * pushes[:, :2]
-    return np.array([*(level.sum(axis=0) / total), height])

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a controller tells of its robot's balance: estimate, status, markers."""
+"""What a controller tells: estimate and balance of its robot, markers, how punctual it is."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -14,11 +14,12 @@ from nav_msgs.msg import Odometry
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from humanoid_control.estimation import ContactEstimate, Estimate
+from humanoid_control.estimation import Estimate
 from humanoid_control.stepping import Walker
 from humanoid_control.stepping.walker import WalkMode
 from humanoid_model.arrays import Array
 from humanoid_model.convex_polygon import polygon_margin
+from humanoid_model.whole_body_dynamics import zero_moment_point
 from humanoid_ros.messages.conversions import fill_pose, fill_quaternion, fill_vector, point
 from humanoid_ros.messages.serialized_message import SerializedMessage
 
@@ -64,18 +65,6 @@ def odometry_numbers(estimate: Estimate, base: slice) -> Array:
     return np.concatenate([pin.SE3ToXYZQUAT(estimate.placement_world_base), estimate.v[base], *covariances])
 
 
-def zero_moment_point(contacts: Mapping[str, ContactEstimate], soles: Sequence[str]) -> Array:
-    """Centre of what is measured to press on soles, in the world of the estimate, (3,); NaN where nothing does."""
-    total, moment = 0.0, np.zeros(3)
-    for name in soles:
-        contact = contacts[name]
-        force = float(contact.wrench[2])
-        if force > _PRESSED:
-            total += force
-            moment += force * contact.placement.act(np.array([*contact.pressure, 0.0]))
-    return moment / total if total > 0.0 else np.full(3, math.nan)
-
-
 def fill_balance(status: ControllerStatus, walker: Walker) -> None:
     """Write what a walker that knows how its robot stands does into a status."""
     estimate = walker.estimate
@@ -84,7 +73,9 @@ def fill_balance(status: ControllerStatus, walker: Walker) -> None:
     level = min(estimate.contacts[name].place[3, 2] for name in walker.bearing)
     fill_vector(status.dcm, [*walker.dcm, level])
     fill_vector(status.pressure, [*walker.pressure, level])
-    fill_vector(status.zmp, zero_moment_point(estimate.contacts, list(walker.body.soles)))
+    pressed = [own for own in map(estimate.contacts.__getitem__, walker.body.soles) if own.wrench[2] > _PRESSED]
+    places = [own.placement.act(np.array([*own.pressure, 0.0])) for own in pressed]
+    fill_vector(status.zmp, zero_moment_point(places, [[0.0, 0.0, own.wrench[2]] for own in pressed]))
     status.margin = float(polygon_margin(walker.support, walker.dcm))
     if walker.footstep is not None:
         placement, status.time_to_footstep = walker.footstep
@@ -131,3 +122,36 @@ def _line(status: ControllerStatus, name: str, corners: Sequence[Sequence[float]
     marker.points = [point(np.asarray(corner)) for corner in (*corners, *corners[:1])]
     marker.action = Marker.ADD if len(corners) else Marker.DELETE
     return marker
+
+
+class Punctuality:
+    """Counts ticks, and those whose command left later than a tick after the measurement had come.
+
+    Attributes:
+        ticks: so far.
+        late: of them.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.ticks = self.late = 0
+        self._last = 0.0
+        self._sum, self._count, self._longest = 0.0, 0, 0.0
+
+    def take(self, time: float, seconds: float) -> None:
+        """Take note of a tick.
+
+        Args:
+            time: stamp of the measurement [s].
+            seconds: wall-clock time from its coming to its command [s].
+        """
+        period, self._last = time - self._last, time
+        self.ticks += 1
+        self.late += seconds > period > 0.0
+        self._sum, self._count, self._longest = self._sum + seconds, self._count + 1, max(self._longest, seconds)
+
+    def since(self) -> tuple[float, float]:
+        """Return mean and longest time since it was asked last [s]."""
+        mean, longest = self._sum / max(self._count, 1), self._longest
+        self._sum, self._count, self._longest = 0.0, 0, 0.0
+        return mean, longest

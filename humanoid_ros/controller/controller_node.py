@@ -26,6 +26,7 @@ from humanoid_model.controller import Command, Measurement
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.controller.balance_messages import (
     MODES,
+    Punctuality,
     balance_markers,
     fill_balance,
     odometry_message,
@@ -38,7 +39,6 @@ from humanoid_ros.controller.controller_settings import (
     standing_posture,
 )
 from humanoid_ros.controller.gathered_readings import GatheredReadings
-from humanoid_ros.controller.punctuality import Punctuality
 from humanoid_ros.controller.watched_walker import WatchedWalker
 from humanoid_ros.messages.conversions import array, duration, seconds, stamp
 from humanoid_ros.messages.link_transforms import write_transforms
