@@ -60,7 +60,7 @@ BUDGETS = {
     "dataclasses": 600,
     "public names": 311,
     "folders that import each other": 6,
-    "words of docs": 42817,
+    "words of docs": 42772,
 }
 SLACK = 0.01
 
