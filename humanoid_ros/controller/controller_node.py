@@ -99,7 +99,7 @@ class ControllerNode(ManagedNode):
         self._problem = None
         self._walker = WatchedWalker(walker, settings)
         sensors = walker.robot.sensors
-        wrenches = [name for name, sensor in sensors.items() if sensor.type == "force_torque"]
+        wrenches = sorted(self._walker.needed)
         self._readings = GatheredReadings(walker.joint_names, wrenches, settings.patience)
         self._base = slice(*(walker.robot.model.joints[walker.robot.base_joint].idx_v + np.array([0, 6])))
         self._punctuality, self._looks_to_call = Punctuality(), 0
@@ -145,7 +145,9 @@ class ControllerNode(ManagedNode):
         velocities = subscribe(TwistStamped, "cmd_vel", self._on_velocity, NEWEST_OF_ANY)
         forces = [(WrenchStamped, f"wrenches/{name}", partial(self._on_wrench, name), SENSOR) for name in wrenches]
         reading = ReadingThread(
-            self, [(Imu, unit, self._on_imu, SENSOR), *forces, (JointState, "joint_states", self._on_joints, STATE)]
+            self,
+            [(Imu, unit, self._on_imu, SENSOR), *forces, (JointState, "joint_states", self._on_joints, STATE)],
+            serialized=True,
         )
         timer = self.create_timer(LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
         if self._transforms is not None:
@@ -211,17 +213,17 @@ class ControllerNode(ManagedNode):
 
     # Measurements -----------------------------------------------------------------------------------------------------
 
-    def _on_joints(self, message: JointState, received: int) -> None:
+    def _on_joints(self, message: bytes, received: int) -> None:
         self._arrived = received or time.time_ns()
         self._heard = self._now()
         self._answer(self._readings.take_joints(message, self._heard))
         if self._readings.malformed and self._walker is not None:
             self._walker.tell(self._readings.malformed)
 
-    def _on_imu(self, message: Imu, _: int) -> None:
+    def _on_imu(self, message: bytes, _: int) -> None:
         self._answer(self._readings.take_imu(message, self._heard))
 
-    def _on_wrench(self, name: str, message: WrenchStamped, _: int) -> None:
+    def _on_wrench(self, name: str, message: bytes, _: int) -> None:
         self._answer(self._readings.take_wrench(name, message, self._heard))
 
     def _now(self) -> float:

@@ -8,17 +8,20 @@ from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import Imu, JointState
 
 from humanoid_model.arrays import Array
 from humanoid_model.controller import Measurement
-from humanoid_ros.messages.conversions import array, seconds
+from humanoid_ros.messages.conversions import array, fill_quaternion, fill_vector
+from humanoid_ros.messages.serialized_message import NumberReader
 
 _SAME = 1e-6
 """Stamps that differ by less are those of one time [s]."""
 _KEPT = 32
 """Readings of a sensor that wait at most: nobody asks while no joint states come."""
+_COVARIANCES = ("angular_velocity_covariance", "linear_acceleration_covariance", "orientation_covariance")
 _IMU = ""
 """Stands for the inertial unit where force-torque sensors have their names."""
 
@@ -47,55 +50,56 @@ class GatheredReadings:
         self.malformed = ""
         self._order: tuple[list[str], Array] | None = None
         self._pending: Measurement | None = None
+        self._joint_states = NumberReader(JointState, _of_joints, _write_joints)
+        self._imu = NumberReader(Imu, _of_imu, _write_imu)
+        self._wrenches = {name: NumberReader(WrenchStamped, _of_wrench, _write_wrench) for name in wrenches}
         self._read = {name: deque[tuple[float, Array]](maxlen=_KEPT) for name in (_IMU, *wrenches)}
         self._told = -math.inf
         self._together: set[str] = set()
 
-    def take_joints(self, message: JointState, arrival: float) -> list[Measurement]:
+    def take_joints(self, data: bytes, arrival: float) -> list[Measurement]:
         """Take joint states.
 
         Args:
-            message: what came.
-            arrival: when, for hardware that doesn't stamp [s].
+            data: the serialised message.
+            arrival: when it came, for hardware that doesn't stamp [s].
 
         Returns:
             Measurements that are complete now.
         """
         done = [] if self._pending is None else [self._finished(self._pending)]
-        names = message.name
-        if self._order is None or self._order[0] != names:
-            self._order = list(names), np.array([self._joints.get(name, -1) for name in names], dtype=np.int64)
+        message, numbers, time = self._joint_states.read(data)
+        names, count, speeds = message.name, len(message.position), len(message.velocity)
+        if self._order is None or self._order[0] is not names:
+            self._order = names, np.array([self._joints.get(name, -1) for name in names], dtype=np.int64)
         places = self._order[1]
-        positions, velocities = np.array(message.position), np.array(message.velocity)
-        if len(positions) != len(places) or len(velocities) not in (0, len(places)):
-            self.malformed = (
-                f"joint states have {len(positions)} positions and {len(velocities)} velocities for {len(places)} names"
-            )
+        if count != len(places) or speeds not in (0, count):
+            self.malformed = f"joint states have {count} positions and {speeds} velocities for {len(places)} names"
             return done
         self.malformed = ""
         known = places >= 0
         q = np.full(len(self._joints), math.nan)
-        q[places[known]] = positions[known]
+        q[places[known]] = numbers[:count][known]
         v = None
-        if len(velocities):
+        if speeds:
             v = np.full(len(self._joints), math.nan)
-            v[places[known]] = velocities[known]
+            v[places[known]] = numbers[count : 2 * count][known]
         self._together = {
-            name for name, read in self._read.items() if any(abs(at - self._told) < _SAME for at, _ in read)
+            name for name, read in self._read.items() if any(abs(at - self._told) < _SAME for at, _ in reversed(read))
         }
-        self._pending = Measurement(seconds(message.header.stamp) or arrival, q, v)
+        self._pending = Measurement(time or arrival, q, v)
         return [*done, *self._complete()]
 
-    def take_imu(self, message: Imu, arrival: float) -> list[Measurement]:
+    def take_imu(self, data: bytes, arrival: float) -> list[Measurement]:
         """Take a reading of the inertial unit; as :meth:`take_joints`."""
-        inertia = np.array([array(message.angular_velocity), array(message.linear_acceleration)])
-        self._read[_IMU].append((seconds(message.header.stamp) or arrival, inertia))
+        _, numbers, time = self._imu.read(data)
+        self._read[_IMU].append((time or arrival, numbers[:6].reshape(2, 3)))
         return self._complete()
 
-    def take_wrench(self, name: str, message: WrenchStamped, arrival: float) -> list[Measurement]:
+    def take_wrench(self, name: str, data: bytes, arrival: float) -> list[Measurement]:
         """Take a reading of a force-torque sensor; as :meth:`take_joints`."""
-        wrench = np.concatenate([array(message.wrench.force), array(message.wrench.torque)])
-        self._read[name].append((seconds(message.header.stamp) or arrival, wrench))
+        _, wrench, time = self._wrenches[name].read(data)
+        self._read[name].append((time or arrival, wrench))
         return self._complete()
 
     def _complete(self) -> list[Measurement]:
@@ -108,12 +112,46 @@ class GatheredReadings:
     def _finished(self, pending: Measurement) -> Measurement:
         """Return a measurement of joints with what else was read."""
         time, before, self._pending, self._told = pending.time, self._told, None, pending.time
-        by_then = {name: [one for one in read if one[0] < time + _SAME] for name, read in self._read.items()}
-        inertia = [values for at, values in by_then.pop(_IMU) if before + _SAME < at]
-        rate, force = np.mean(inertia, axis=0) if inertia else (None, None)
-        newest = {name: read[-1] for name, read in by_then.items() if read}
-        wrenches = {
-            name: wrench for name, (at, wrench) in newest.items()
-            if time - at <= self._patience and np.isfinite(wrench).all()
-        }  # fmt: skip
+        inertia = [values for at, values in self._read[_IMU] if before + _SAME < at < time + _SAME]
+        rate, force = sum(inertia[1:], inertia[0]) / len(inertia) if inertia else (None, None)
+        wrenches = {}
+        for name in self._wrenches:
+            newest = next((one for one in reversed(self._read[name]) if one[0] < time + _SAME), None)
+            if newest is not None and time - newest[0] <= self._patience and np.isfinite(newest[1]).all():
+                wrenches[name] = newest[1]
         return Measurement(time, pending.joint_positions, pending.joint_velocities, rate, force, wrenches)
+
+
+def _of_joints(message: JointState) -> list[float]:
+    return [*message.position, *message.velocity, *message.effort]
+
+
+def _write_joints(message: JointState, values: list[float], time: Time) -> None:
+    message.header.stamp, n, m = time, len(message.position), len(message.position) + len(message.velocity)
+    message.position, message.velocity, message.effort = values[:n], values[n:m], values[m:]
+
+
+def _of_imu(message: Imu) -> list[float]:
+    vectors, own = (message.angular_velocity, message.linear_acceleration), message.orientation
+    orientation = (own.x, own.y, own.z, own.w)
+    covariances = (getattr(message, name) for name in _COVARIANCES)
+    return [*(one for own in vectors for one in array(own)), *orientation, *(one for own in covariances for one in own)]
+
+
+def _write_imu(message: Imu, values: list[float], time: Time) -> None:
+    message.header.stamp = time
+    fill_vector(message.angular_velocity, values)
+    fill_vector(message.linear_acceleration, values[3:])
+    fill_quaternion(message.orientation, values[6:])
+    for place, name in enumerate(_COVARIANCES):
+        setattr(message, name, values[10 + 9 * place : 19 + 9 * place])
+
+
+def _of_wrench(message: WrenchStamped) -> list[float]:
+    return [*array(message.wrench.force), *array(message.wrench.torque)]
+
+
+def _write_wrench(message: WrenchStamped, values: list[float], time: Time) -> None:
+    message.header.stamp = time
+    fill_vector(message.wrench.force, values)
+    fill_vector(message.wrench.torque, values[3:])

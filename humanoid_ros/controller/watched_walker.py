@@ -37,6 +37,7 @@ class WatchedWalker:
 
     Attributes:
         walker: that answers.
+        needed: force-torque sensors that it can't do without: those of the soles.
         holding: why the drives hold the joints; empty: they don't.
         faults: what was wrong since they were taken, and what was done.
     """
@@ -53,9 +54,10 @@ class WatchedWalker:
         places = [robot.index_v(name) for name in walker.body.joint_names]
         limits = np.array(robot.model.effortLimit)[places]
         self._limits: Array = np.where(limits > 0.0, limits, np.inf)
-        self._sensors = {name for name, one in robot.sensors.items() if one.type == "force_torque"}
         soles = [robot.contacts[name].link for name in walker.body.soles]
-        self._needed = {name for name in self._sensors if robot.sensors[name].link in soles}
+        self.needed = {
+            name for name, one in robot.sensors.items() if one.type == "force_torque" and one.link in soles
+        }  # fmt: skip
         self.faults: list[str] = []
         self.restart()
 
@@ -168,7 +170,7 @@ class WatchedWalker:
             if not math.isfinite(q)
         ]  # fmt: skip
         wrong |= {f"the encoder of {name} is silent" for name in silent}
-        wrong |= {f"{name} is silent" for name in self._needed - set(measurement.wrenches)}
+        wrong |= {f"{name} is silent" for name in self.needed - set(measurement.wrenches)}
         self._lost = {words: self._lost.get(words, measurement.time) for words in wrong}
         late = [words for words, since in self._lost.items() if measurement.time - since >= self._settings.patience]
         return ", ".join(sorted(late)[:3])

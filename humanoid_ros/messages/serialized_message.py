@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of a fixed layout whose numbers are written straight into their serialised form; contacts as such messages.
+"""Messages of a fixed layout whose numbers are written straight into their serialised form, and read from it.
 
 rclpy reads every field of a message through Python and copies it twice before it is sent: some hundred microseconds for
 the transforms of a humanoid. Where names and lengths stay, only the numbers change. Their places are found once, by
@@ -8,7 +8,8 @@ serialising the message with numbers that occur nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,10 @@ import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from humanoid_stack.msg import ContactForce, ContactForces
 from numpy.typing import ArrayLike
-from rclpy.serialization import serialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 
-from humanoid_ros.messages.conversions import fill_vector
+from humanoid_model.arrays import Array
+from humanoid_ros.messages.conversions import fill_vector, seconds
 
 if TYPE_CHECKING:
     from humanoid_sim.stepping.contacts import Contacts
@@ -66,6 +68,9 @@ class SerializedMessage:
         self._seconds = [
             np.flatnonzero((self._words[:-1] == stamp.sec) & (self._words[1:] == stamp.nanosec)) for stamp in stamps
         ]
+        first = np.concatenate([2 * found, *self._seconds])  # each number and time has two words
+        constant = np.setdiff1d(np.arange(len(self._words)), np.concatenate([first, first + 1]))
+        self._constant, self._constants = constant, self._words[constant]
 
     def filled(self, values: ArrayLike, *times: Time | Duration) -> bytes:
         """Return the serialised message with other numbers, shape (count,), and other times."""
@@ -74,6 +79,52 @@ class SerializedMessage:
             self._words[places] = time.sec & 0xFFFFFFFF
             self._words[places + 1] = time.nanosec
         return self._memory[_HEADER : _HEADER + self._size].tobytes()
+
+    def read(self, data: bytes) -> tuple[Array, list[float]] | None:
+        """Return numbers, shape (count,), and times [s] of a serialised message; None: it differs in anything else.
+
+        What reads doesn't write: :meth:`filled` isn't for the same object.
+        """
+        if len(data) != self._size:
+            return None
+        self._memory[_HEADER : _HEADER + self._size] = np.frombuffer(data, dtype=np.uint8)
+        if not np.array_equal(self._words[self._constant], self._constants):
+            return None
+        signed = self._words.view(np.int32)
+        times = [float(signed[own[0]]) + 1e-9 * float(self._words[own[0] + 1]) for own in self._seconds]
+        return self._numbers[self._places], times
+
+
+class NumberReader:
+    """Reads messages that differ in numbers and stamp only straight from their serialised form.
+
+    Where anything else has changed, a name, a length, a frame, the message is read through Python as any other; a few
+    forms are remembered.
+    """
+
+    def __init__(self, kind: type, numbers: Callable[[Any], Sequence[float]], write: Callable[..., None]) -> None:
+        """Begin without a form.
+
+        Args:
+            kind: of the messages; they have a header.
+            numbers: returns the numbers of a message.
+            write: takes a message, so many numbers and the stamp, and writes them into it; as of
+                :class:`SerializedMessage`.
+        """
+        self._kind, self._count, self._write = kind, numbers, write
+        self._forms: deque[tuple[SerializedMessage, Any]] = deque(maxlen=4)
+
+    def read(self, data: bytes) -> tuple[Any, Array, float]:
+        """Return a message of the same form, the numbers, shape (count,), and the stamp [s]."""
+        for form, message in self._forms:
+            found = form.read(data)
+            if found is not None:
+                return message, found[0], found[1][0]
+        message = deserialize_message(data, self._kind)
+        own = np.array(self._count(message), dtype=float)
+        time = seconds(message.header.stamp)
+        self._forms.appendleft((SerializedMessage(message, len(own), self._write), message))
+        return message, own, time
 
 
 class SerializedMessages:

@@ -43,14 +43,17 @@ class ReadingThread:
     longer than a controller's tick.
     """
 
-    def __init__(self, node: Node, topics: Sequence[tuple[type, str, Reader, QoSProfile]]) -> None:
+    def __init__(
+        self, node: Node, topics: Sequence[tuple[type, str, Reader, QoSProfile]], *, serialized: bool = False
+    ) -> None:
         """Begin to read.
 
         Args:
             node: that has the subscriptions.
             topics: type, name, what takes the messages in the thread, quality of service.
+            serialized: whether it takes them as bytes.
         """
-        self._node, group = node, _Elsewhere()
+        self._node, self._serialized, group = node, serialized, _Elsewhere()
         self._read = [
             (node.create_subscription(kind, topic, lambda _: None, quality, callback_group=group), take)
             for kind, topic, take, quality in topics
@@ -90,7 +93,7 @@ class ReadingThread:
 
     def _take(self, subscription: Any, take: Reader) -> bool:
         """Read a message if there is one; an exception is logged and ends nothing."""
-        taken = subscription.handle.take_message(subscription.msg_type, False)
+        taken = subscription.handle.take_message(subscription.msg_type, self._serialized)
         if taken is None:
             return False
         try:

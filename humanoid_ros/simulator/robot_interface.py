@@ -14,6 +14,7 @@ from humanoid_model.errors import InputError
 from humanoid_ros.messages.conversions import check_finite
 from humanoid_ros.node.answering_node import AnsweringNode
 from humanoid_ros.node.qos import COMMAND
+from humanoid_ros.node.reading_thread import ReadingThread
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings, JointTrajectoryServer
 from humanoid_ros.simulator.lockstep import PromisedCommands
 from humanoid_ros.simulator.robot_topics import RobotTopics
@@ -89,24 +90,20 @@ class RobotInterface:
             )
             for name, members in controlled_joints(robot).items()
         ]
-        self._subscriptions = [
-            node.create_subscription(
-                JointCommand,
-                f"{prefix}commands/{quantity}",
-                callback,
-                COMMAND,
-                callback_group=node.group,
-            )
-            for quantity, callback in (("position", self._on_position), ("effort", self._on_effort))
-        ]
+        self._reading = ReadingThread(
+            node,
+            [
+                (JointCommand, f"{prefix}commands/{quantity}", take, COMMAND)
+                for quantity, take in (("effort", self._on_effort), ("position", self._on_position))
+            ],
+        )
 
     async def destroy(self) -> None:
         """Take all entities off the graph, once the results of goals are sent."""
         for server in self.servers:
             await server.goals_ended()
             server.destroy()
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
+        self._reading.close()
         self.topics.destroy()
 
     # In the simulation's thread -------------------------------------------------------------------
@@ -141,9 +138,9 @@ class RobotInterface:
         self.commands.restart(reason)
         self.promised.forget()
 
-    # In the executor ------------------------------------------------------------------------------
+    # In the thread that reads commands ------------------------------------------------------------
 
-    def _on_position(self, message: JointCommand) -> None:
+    def _on_position(self, message: JointCommand, _: int) -> None:
         def command() -> None:
             indices, positions = self._values(message.names, message.positions, "positions")
             velocities, efforts, stiffness, damping = (
@@ -159,7 +156,7 @@ class RobotInterface:
 
         self._execute(command, f"{self._prefix}commands/position")
 
-    def _on_effort(self, message: JointCommand) -> None:
+    def _on_effort(self, message: JointCommand, _: int) -> None:
         def command() -> None:
             for name in ("positions", "velocities", "stiffness", "damping"):
                 if values := getattr(message, name):

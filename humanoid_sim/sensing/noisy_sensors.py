@@ -18,6 +18,7 @@ from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, Noise
 from humanoid_sim.module import Module
 from humanoid_sim.sensing.signals import (
     ForceSensor,
+    NoiseSource,
     NoisyOrientation,
     NoisySignal,
     OrientationState,
@@ -31,6 +32,7 @@ from humanoid_sim.world.sensors import ImuReading
 
 if TYPE_CHECKING:
     from humanoid_sim.simulation import Simulation
+    from humanoid_sim.world.simulated_robot import SimulatedRobot
 
 
 _Key = tuple[str, str, str]
@@ -42,13 +44,15 @@ class NoisySensorsState:
     """What decides how the measurements go on.
 
     Attributes:
-        signals: of each robot, sensor and quantity.
-        readings: last samples, likewise.
+        signals: all numbers of each robot.
+        orientations: of each inertial unit.
+        readings: last samples, by robot, sensor and quantity.
         force_sensors: gains and offsets, by robot and sensor.
         due: step at which the next samples are taken.
     """
 
-    signals: dict[_Key, SignalState | OrientationState]
+    signals: dict[str, SignalState]
+    orientations: dict[_Key, OrientationState]
     readings: dict[_Key, NDArray[np.float64]]
     force_sensors: dict[tuple[str, str], ForceSensor]
     due: int
@@ -88,7 +92,9 @@ class NoisySensors(Module):
         self._seed = seed
         self._rate = rate
         self._simulation: Simulation | None = None
-        self._signals: dict[_Key, NoisySignal | NoisyOrientation] = {}
+        self._signals: dict[str, NoisySignal] = {}
+        self._orientations: dict[_Key, NoisyOrientation] = {}
+        self._places: dict[str, dict[_Key, slice]] = {}
         self._readings: dict[_Key, NDArray[np.float64]] = {}
         self._force_sensors: dict[tuple[str, str], ForceSensor] = {}
         self._interval = 1
@@ -103,26 +109,35 @@ class NoisySensors(Module):
         self._simulation = simulation
         self._interval = 1 if self._rate is None else max(round(1.0 / (self._rate * simulation.dt)), 1)
         period = self._interval * simulation.dt
-        self._signals.clear()
-        for name, simulated in simulation.robots.items():
-            for sensor in simulated.robot.sensors.values():
-                if sensor.type == "force_torque":
-                    self._force_sensors[name, sensor.name] = ForceSensor(sensor.gain)
-                if sensor.type == "camera":
-                    check_picture_noises(sensor.noise)
-                    continue
-                for quantity in SENSOR_QUANTITIES[sensor.type]:
-                    noise, key = sensor.noise.get(quantity, Noise()), (name, sensor.name, quantity)
-                    if quantity == "orientation":
-                        self._signals[key] = NoisyOrientation(noise, period, self._generator(key))
-                    else:
-                        self._signals[key] = NoisySignal(per_axis(noise, 3), period, self._generator(key))
-            for quantity in ENCODER_QUANTITIES:
-                encoders = simulated.robot.encoders
-                noises = [encoders.get(joint, {}).get(quantity, Noise()) for joint in simulated.joint_names]
-                key = (name, "", quantity)
-                self._signals[key] = NoisySignal(noises, period, self._generator(key))
+        for robot, simulated in simulation.robots.items():
+            noises = self._noises(simulated)
+            for key, noise in [(key, noise) for key, noise in noises.items() if isinstance(noise, Noise)]:
+                self._orientations[key] = NoisyOrientation(noise, period, self._generator(key))
+            channels = {key: each for key, each in noises.items() if not isinstance(each, Noise)}
+            ends = np.cumsum([0, *map(len, channels.values())]).tolist()
+            self._places[robot] = dict(zip(channels, map(slice, ends[:-1], ends[1:]), strict=True))
+            source = NoiseSource([(self._generator(key), len(each)) for key, each in channels.items()])
+            self._signals[robot] = NoisySignal([noise for each in channels.values() for noise in each], period, source)
         self._measure(simulation)
+
+    def _noises(self, simulated: SimulatedRobot) -> dict[_Key, list[Noise] | Noise]:
+        """Return the noise of each number of each sensor and of the encoders; one for an orientation."""
+        name, noises = simulated.name, dict[_Key, list[Noise] | Noise]()
+        for sensor in simulated.robot.sensors.values():
+            if sensor.type == "force_torque":
+                self._force_sensors[name, sensor.name] = ForceSensor(sensor.gain)
+            if sensor.type == "camera":
+                check_picture_noises(sensor.noise)
+                continue
+            for quantity in SENSOR_QUANTITIES[sensor.type]:
+                noise = sensor.noise.get(quantity, Noise())
+                noises[name, sensor.name, quantity] = noise if quantity == "orientation" else per_axis(noise, 3)
+        encoders = simulated.robot.encoders
+        for quantity in ENCODER_QUANTITIES:
+            noises[name, "", quantity] = [
+                encoders.get(joint, {}).get(quantity, Noise()) for joint in simulated.joint_names
+            ]
+        return noises
 
     def after_step(self, simulation: Simulation) -> None:
         """Take samples when they are due."""
@@ -238,7 +253,8 @@ class NoisySensors(Module):
     def save(self) -> NoisySensorsState:
         """Return generator, filters, biases, delayed samples and last readings."""
         return NoisySensorsState(
-            {key: signal.save() for key, signal in self._signals.items()},
+            {robot: signal.save() for robot, signal in self._signals.items()},
+            {key: orientation.save() for key, orientation in self._orientations.items()},
             copy.deepcopy(self._readings),
             copy.deepcopy(self._force_sensors),
             self._due,
@@ -247,8 +263,10 @@ class NoisySensors(Module):
     def restore(self, state: object) -> None:
         """Go back to what :meth:`save` returned."""
         assert isinstance(state, NoisySensorsState)
-        for key, saved in state.signals.items():
-            self._signals[key].restore(saved)  # type: ignore[arg-type]
+        for robot, signal in state.signals.items():
+            self._signals[robot].restore(signal)
+        for key, orientation in state.orientations.items():
+            self._orientations[key].restore(orientation)
         self._readings = copy.deepcopy(state.readings)
         self._force_sensors = copy.deepcopy(state.force_sensors)
         self._due = state.due
@@ -281,21 +299,27 @@ class NoisySensors(Module):
 
     def _measure(self, simulation: Simulation) -> None:
         self._due = simulation.step_count + self._interval
-        for name, simulated in simulation.robots.items():
-            for sensor in simulated.robot.sensors.values():
-                if sensor.type == "force_torque":
-                    raw = self._force_sensors[name, sensor.name].raw(simulated.wrench(sensor.name))
-                    self._sample((name, sensor.name, "force"), raw[:3])
-                    self._sample((name, sensor.name, "torque"), raw[3:])
-                elif sensor.type == "imu":
-                    reading = simulated.imu(sensor.name)
-                    for quantity in SENSOR_QUANTITIES["imu"]:
-                        self._sample((name, sensor.name, quantity), getattr(reading, quantity))
-            self._sample((name, "", "position"), simulated.joint_positions)
-            self._sample((name, "", "velocity"), simulated.joint_velocities)
+        for robot, places in self._places.items():
+            truth = self._truth(simulation.robots[robot])
+            for key in self._orientations.keys() & truth.keys():
+                self._readings[key] = self._orientations[key].sample(truth[key])
+            measured = self._signals[robot].sample(np.concatenate([truth[key] for key in places]))
+            self._readings.update((key, measured[place]) for key, place in places.items())
 
-    def _sample(self, key: _Key, values: NDArray[np.float64]) -> None:
-        self._readings[key] = self._signals[key].sample(values)
+    def _truth(self, simulated: SimulatedRobot) -> dict[_Key, NDArray[np.float64]]:
+        """Return ideal readings of the sensors and encoders of a robot."""
+        name = simulated.name
+        truth = {
+            (name, "", "position"): simulated.joint_positions, (name, "", "velocity"): simulated.joint_velocities
+        }  # fmt: skip
+        for sensor in simulated.robot.sensors.values():
+            if sensor.type == "force_torque":
+                raw = self._force_sensors[name, sensor.name].raw(simulated.wrench(sensor.name))
+                truth[name, sensor.name, "force"], truth[name, sensor.name, "torque"] = raw[:3], raw[3:]
+            elif sensor.type == "imu":
+                reading = simulated.imu(sensor.name)
+                truth.update({(name, sensor.name, one): getattr(reading, one) for one in SENSOR_QUANTITIES["imu"]})
+        return truth
 
 
 @dataclass(frozen=True)

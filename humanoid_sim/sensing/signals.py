@@ -23,19 +23,43 @@ from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_model.sensor import Noise
 
+_BLOCK = 64
+"""So many samples are drawn at once."""
+
+
+class NoiseSource:
+    """Standard normal numbers for channels, each group of them from a generator of its own.
+
+    What a group draws doesn't depend on which other groups there are.
+    """
+
+    def __init__(self, groups: Sequence[tuple[np.random.Generator, int]]) -> None:
+        """Take the generators, and how many channels each of them has."""
+        self._groups = groups
+        self._block: Array = np.zeros((0, 2, sum(count for _, count in groups)))
+        self._next = 0
+
+    def draw(self) -> Array:
+        """Return two numbers for each channel, shape (2, n)."""
+        if self._next == len(self._block):
+            own = [generator.standard_normal((_BLOCK, 2, count)) for generator, count in self._groups]
+            self._block, self._next = np.concatenate(own, axis=2), 0
+        self._next += 1
+        return np.asarray(self._block[self._next - 1])
+
 
 @dataclass
 class SignalState:
     """State of a signal.
 
     Attributes:
-        generator: source of the noise.
+        source: of the noise.
         bias: present errors, shape (n,).
         filtered: what the filter holds, shape (n,); None before the first sample.
         history: last samples, the newest first, shape (longest latency + 1, n).
     """
 
-    generator: np.random.Generator
+    source: NoiseSource
     bias: NDArray[np.float64]
     filtered: NDArray[np.float64] | None
     history: NDArray[np.float64]
@@ -49,13 +73,13 @@ class NoisySignal:
     many random numbers are drawn for silent channels as for noisy ones.
     """
 
-    def __init__(self, noises: Sequence[Noise], period: float, generator: np.random.Generator) -> None:
+    def __init__(self, noises: Sequence[Noise], period: float, source: np.random.Generator | NoiseSource) -> None:
         """Start without memory.
 
         Args:
             noises: one for each of n channels; biases must be one number each.
             period: T [s].
-            generator: where random numbers come from.
+            source: where random numbers come from.
 
         Raises:
             InputError: a number is negative, not finite or not a single one; the period is not positive.
@@ -67,14 +91,19 @@ class NoisySignal:
         self._period = period
         self._deviation = np.array([noise.deviation for noise in noises])
         self._walk = np.array([noise.bias_walk for noise in noises]) * math.sqrt(period)
-        self._resolution = np.array([noise.resolution for noise in noises])
+        resolution = np.array([noise.resolution for noise in noises])
+        self._rounded = np.flatnonzero(resolution > 0.0)
+        self._resolution = resolution[self._rounded]
         self._blend = np.array(
             [1.0 if noise.time_constant == 0.0 else -math.expm1(-period / noise.time_constant) for noise in noises]
         )
         self._latency = np.array([noise.latency for noise in noises], dtype=np.int64)
+        self._channels = np.arange(len(noises))
         bias = np.array([np.ravel(noise.bias)[0] for noise in noises], dtype=float)
         depth = int(self._latency.max(initial=0)) + 1
-        self._state = SignalState(generator, bias, None, np.zeros((depth, len(noises))))
+        if isinstance(source, np.random.Generator):
+            source = NoiseSource([(source, len(noises))])
+        self._state = SignalState(source, bias, None, np.zeros((depth, len(noises))))
 
     def sample(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what is measured of values, shape (n,), at the next sampling time."""
@@ -82,17 +111,17 @@ class NoisySignal:
         first = state.filtered is None
         before = values if state.filtered is None else state.filtered
         state.filtered = before + self._blend * (values - before)
-        wander, white = state.generator.standard_normal((2, values.size))
+        wander, white = state.source.draw()
         measured = state.filtered + state.bias + self._deviation * white
         state.bias = state.bias + self._walk * wander
-        rounded = self._resolution > 0.0
-        measured[rounded] = self._resolution[rounded] * np.round(measured[rounded] / self._resolution[rounded])
+        if len(self._rounded):
+            measured[self._rounded] = self._resolution * np.rint(measured[self._rounded] / self._resolution)
         if first:
             state.history[:] = measured
         else:
             state.history[1:] = state.history[:-1].copy()
             state.history[0] = measured
-        return state.history[self._latency, np.arange(values.size)]
+        return state.history[self._latency, self._channels]
 
     def save(self) -> SignalState:
         """Return a copy of the signal's state."""
@@ -267,6 +296,7 @@ class ForceSensor:
 
     gain: NDArray[np.float64] = field(default_factory=lambda: np.eye(6))
     offset: NDArray[np.float64] = field(default_factory=lambda: np.zeros(6))
+    _inverse: NDArray[np.float64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the numbers.
@@ -286,11 +316,12 @@ class ForceSensor:
         if offset.shape != (6,) or not np.all(np.isfinite(offset)):
             raise InputError(f"offset is {offset.tolist()}", element="offset", remedy="Give 6 finite numbers")
         object.__setattr__(self, "gain", gain)
+        object.__setattr__(self, "_inverse", np.linalg.inv(gain))
         object.__setattr__(self, "offset", offset)
 
     def raw(self, wrench: NDArray[np.float64]) -> NDArray[np.float64]:
         r"""Raw reading :math:`f_l = G^{-1} f_c - f_d`, shape (6,), of the wrench on the rest of the robot."""
-        return np.linalg.solve(self.gain, wrench) - self.offset
+        return np.asarray(self._inverse @ wrench - self.offset)
 
     def carried(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         r"""Wrench on the rest of the robot :math:`f_c = G (f_l + f_d)`, shape (6,), of a raw reading."""

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from geometry_msgs.msg import WrenchStamped
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import Imu, JointState
 
 from humanoid_model.controller import Measurement
@@ -54,11 +55,11 @@ class Bench:
         before = len(self.made)
         for kind in order:
             if kind == "j":
-                self.made += self.readings.take_joints(joints(time, value), 0.0)
+                self.made += self.readings.take_joints(serialize_message(joints(time, value)), 0.0)
             elif kind == "i":
-                self.made += self.readings.take_imu(imu(time, value), 0.0)
+                self.made += self.readings.take_imu(serialize_message(imu(time, value)), 0.0)
             else:
-                self.made += self.readings.take_wrench("foot", wrench(time, value), 0.0)
+                self.made += self.readings.take_wrench("foot", serialize_message(wrench(time, value)), 0.0)
         return len(self.made) - before
 
 
@@ -81,7 +82,7 @@ def test_inertial_readings_since_the_last_tick_are_averaged() -> None:
     bench.tick(0.998)
     bench.tick(1.0)
     for time, rate in ((1.001, 3.0), (1.002, 5.0)):
-        bench.made += bench.readings.take_imu(imu(time, rate), 0.0)
+        bench.made += bench.readings.take_imu(serialize_message(imu(time, rate)), 0.0)
     bench.tick(1.002, "jf")
     np.testing.assert_allclose(bench.made[-1].angular_velocity, [4.0, 0.0, 0.0])
 
@@ -119,12 +120,12 @@ def test_joint_states_of_the_wrong_length_are_told_of_and_left_out() -> None:
     bench = Bench()
     bad = joints(1.0)
     bad.position = [1.0]
-    assert bench.readings.take_joints(bad, 0.0) == []
+    assert bench.readings.take_joints(serialize_message(bad), 0.0) == []
     assert "1 positions and 2 velocities for 2 names" in bench.readings.malformed
-    assert bench.readings.take_joints(joints(1.002, names=("x",)), 0.0)
+    assert bench.readings.take_joints(serialize_message(joints(1.002, names=("x",))), 0.0)
     assert bench.readings.malformed == ""
     unstamped = joints(0.0)
-    (measurement,) = bench.readings.take_joints(unstamped, 7.0)
+    (measurement,) = bench.readings.take_joints(serialize_message(unstamped), 7.0)
     assert measurement.time == 7.0
 
 

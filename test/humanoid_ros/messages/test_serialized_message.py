@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,21 @@ pytest.importorskip("humanoid_stack", reason="the interfaces are not built")
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import TransformStamped
 from humanoid_stack.msg import ContactForces
-from rclpy.serialization import deserialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import ColorRGBA
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from humanoid_ros.messages import serialized_message
 from humanoid_ros.messages.conversions import array, stamp
 from humanoid_ros.messages.link_transforms import write_transforms
-from humanoid_ros.messages.serialized_message import ContactMessages, SerializedMessage, SerializedMessages
+from humanoid_ros.messages.serialized_message import (
+    ContactMessages,
+    NumberReader,
+    SerializedMessage,
+    SerializedMessages,
+)
 from humanoid_sim.stepping.contacts import Contacts
 
 
@@ -122,3 +129,42 @@ def test_every_field_is_told() -> None:
 def test_no_contact() -> None:
     data = ContactMessages("world").update(Contacts.none(), stamp(0.0))
     assert len(deserialize_message(data, ContactForces).contacts) == 0
+
+
+def joint_states(names: list[str], numbers: list[float], time: float) -> JointState:
+    message = JointState(name=names, position=numbers[: len(names)], velocity=numbers[len(names) :])
+    message.header.stamp = stamp(time)
+    return message
+
+
+def of_joints(message: JointState) -> list[float]:
+    return [*message.position, *message.velocity]
+
+
+def test_numbers_are_read_as_rclpy_reads_them_whatever_changes_in_between() -> None:
+    reader, rng = NumberReader(JointState, of_joints, write_joints), np.random.default_rng(5)
+    for k in range(60):
+        names = [["a", "b"], ["a", "bc"], ["a"], []][int(rng.integers(4))]
+        numbers = rng.choice([0.0, math.nan, math.inf, -1.5, rng.normal()], 2 * len(names)).tolist()
+        data = serialize_message(joint_states(names, numbers, 0.25 * k))
+        message, read, time = reader.read(data)
+        assert message.name == names
+        np.testing.assert_array_equal(read, numbers)
+        assert time == 0.25 * k
+
+
+def test_a_known_form_is_not_read_through_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = NumberReader(JointState, of_joints, write_joints)
+    reader.read(serialize_message(joint_states(["a"], [1.0, 2.0], 1.0)))
+    monkeypatch.setattr(serialized_message, "deserialize_message", None)
+    _, numbers, time = reader.read(serialize_message(joint_states(["a"], [3.0, 4.0], 2.5)))
+    assert numbers.tolist() == [3.0, 4.0]
+    assert time == 2.5
+
+
+def test_what_is_no_message_is_refused() -> None:
+    reader = NumberReader(JointState, of_joints, write_joints)
+    whole = serialize_message(joint_states(["a"], [1.0, 2.0], 1.0))
+    reader.read(whole)
+    with pytest.raises(Exception, match="deserialize"):
+        reader.read(whole[:20])
