@@ -20,7 +20,7 @@ build:  ## environment, interfaces and package, ready to run
 
 # The demo doesn't wait for kernels that its scene has no use for: these are compiled by whoever needs them first.
 .PHONY: demo
-demo:  ## HRP-2 stands, squats, is pushed, on a local page; HEADLESS=1 writes out/ and ends by itself
+demo:  ## HRP-2 stands, squats, is pushed, steps when it must, on a local page; HEADLESS=1 writes out/ and ends by itself
 	@scripts/setup .venv requirements.txt
 	@scripts/build & scripts/kernels demo; kernels=$$?; wait $$! && exit $$kernels
 	@scripts/run python -m humanoid_ros.demo

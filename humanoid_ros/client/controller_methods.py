@@ -8,10 +8,12 @@ from typing import Any
 
 from geometry_msgs.msg import TwistStamped
 from humanoid_stack.msg import ControllerStatus
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.clock import Clock, ClockType
 from rclpy.publisher import Publisher
 
-from humanoid_ros.client.connection import Member
+from humanoid_ros.client.connection import Member, StackError
 from humanoid_ros.client.requests import numbers
 from humanoid_ros.node.qos import COMMAND, NEWEST
 
@@ -39,6 +41,22 @@ class ControllerMethods(Member):
         self._balance = None
         status: ControllerStatus = self._heard(lambda: self._balance, "the status of a controller")
         return status
+
+    def activate_controller(self, *, active: bool = True) -> None:
+        """Let the controller balance the robot from now on, or leave the joints to the drives; it is configured then.
+
+        Raises:
+            StackError: no controller is there, or it can't: its log says why.
+        """
+        call = self._connection.call
+        state = call(GetState, "controller/get_state", GetState.Request()).current_state.id
+        steps = [Transition.TRANSITION_CONFIGURE] if state == State.PRIMARY_STATE_UNCONFIGURED else []
+        if active != (state == State.PRIMARY_STATE_ACTIVE):
+            steps.append(Transition.TRANSITION_ACTIVATE if active else Transition.TRANSITION_DEACTIVATE)
+        for step in steps:
+            request = ChangeState.Request(transition=Transition(id=step))
+            if not call(ChangeState, "controller/change_state", request).success:
+                raise StackError("The controller can't change its state: its log says why")
 
     def walk(self, forward: float, sideways: float = 0.0, turn: float = 0.0) -> None:
         """Walk from now on, as long as this process lives; zeros let the robot stop, which it does side by side.

@@ -22,6 +22,9 @@ from humanoid_ros.viewer.shown_robots import TransformTree
 
 T = TypeVar("T")
 
+SWING = 0.15
+"""A foot that carries nothing for so long takes a step [s]; a sole that rocks doesn't."""
+
 
 class DemoError(HumanoidError):
     """The demo can't go on: a node died, nothing answers, or the robot fell."""
@@ -52,6 +55,13 @@ class Recording:
         """Smallest and largest sum of the normal forces [N]."""
         total = np.sum(list(self.forces.values()), axis=0)
         return float(total.min()), float(total.max())
+
+    def landings(self, body: str) -> int:
+        """How often a body came down after it had carried nothing for ``SWING``."""
+        times, pressed = np.array(self.times), np.array(self.forces.get(body, [])) > 0.0
+        came = np.flatnonzero(np.diff(pressed.astype(int)) > 0) + 1
+        left = [np.flatnonzero(pressed[:index]).max(initial=-1) for index in came]
+        return sum(last >= 0 and times[index] - times[last] >= SWING for index, last in zip(came, left, strict=True))
 
     def max_move(self, link: str) -> float:
         """Largest distance of a link's origin from where it was at the begin [m]."""

@@ -32,6 +32,10 @@ class DemoNumbers:
         push_sway: Largest horizontal distance that the pushed link moved [m].
         push_rest: How far it stood from where it was before the push, once at rest [m].
         push_settling: Simulated time until it stayed within 1 mm of that place [s].
+        blow_force: (x, y, z) of the push on the waist while the controller balances the robot [N].
+        blow_duration: [s].
+        blow_steps: Steps that it took to stay on its feet.
+        blow_move: How far its waist stands from where it was before [m].
         real_time_factor: Simulated over wall-clock time of the whole demo.
         step_seconds: Mean wall-clock time of a simulation step at the end [s].
         stages: Mean wall-clock time of each stage of a step [s].
@@ -55,6 +59,10 @@ class DemoNumbers:
     push_sway: float
     push_rest: float
     push_settling: float
+    blow_force: tuple[float, float, float]
+    blow_duration: float
+    blow_steps: int
+    blow_move: float
     real_time_factor: float
     step_seconds: float
     stages: dict[str, float]
@@ -62,7 +70,7 @@ class DemoNumbers:
     def rows(self) -> list[tuple[str, str]]:
         """Label and value of each number worth telling."""
         rows = []
-        for when, forces in (("", self.standing), (", after all", self.standing_after)):
+        for when, forces in (("", self.standing), (", after squats and push", self.standing_after)):
             for foot, force in forces.items():
                 rows.append((f"normal force on {foot}{when}", f"{force:8.2f} N"))
             total = sum(forces.values())
@@ -73,7 +81,7 @@ class DemoNumbers:
                 )
             )
         low, high = self.squat_forces
-        x, y, z = self.push_force
+        (x, y, z), (ahead, aside, up) = self.push_force, self.blow_force
         rows += [
             (f"{self.squats} squats: waist went down by", f"{1e3 * self.squat_depth:8.1f} mm"),
             ("  sum of forces between", f"{low:8.1f} N and {high:.1f} N"),
@@ -87,14 +95,20 @@ class DemoNumbers:
             ("  swayed by at most", f"{1e3 * self.push_sway:8.1f} mm"),
             ("  at rest again after", f"{self.push_settling:8.2f} s"),
             ("  stands off its old place by", f"{1e3 * self.push_rest:8.2f} mm"),
+            (
+                "balanced by its sensors, push on the waist",
+                f"({ahead:.0f}, {aside:.0f}, {up:.0f}) N for {self.blow_duration:.2f} s",
+            ),
+            ("  steps that it took", f"{self.blow_steps:8d}"),
+            ("  stands off its old place by", f"{1e3 * self.blow_move:8.0f} mm"),
             ("real-time factor", f"{self.real_time_factor:8.3f}"),
             ("time of a step", f"{1e6 * self.step_seconds:8.0f} µs"),
         ]
         return rows
 
     def faults(self) -> list[str]:
-        """Return what is wrong with these numbers, if anything: forces that don't carry the weight."""
-        faults = []
+        """Return what is wrong with these numbers: forces that don't carry the weight, a hard push without a step."""
+        faults = [] if self.blow_steps else ["the push on the waist was to make it step, and it took none"]
         for when, forces in (("before", self.standing), ("after", self.standing_after)):
             total = sum(forces.values())
             if abs(total - self.weight) > FORCE_TOLERANCE * self.weight:
@@ -128,7 +142,8 @@ def markdown_report(numbers: DemoNumbers, picture: str, drawn: str) -> str:
 
 {numbers.robot} ({numbers.mass:.3f} kg) stood on the floor by contact forces, squatted
 {numbers.squats} times through `follow_joint_trajectory`, and was pushed once through
-`apply_wrench`. All numbers below were read from ROS 2 topics.
+`apply_wrench`. Then the controller balanced it on noisy sensors, and it was pushed so hard that it
+had to step. All numbers below were read from ROS 2 topics.
 
 ![{drawn}]({picture})
 

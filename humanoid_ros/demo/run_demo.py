@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo: HRP-2 stands, squats twice, is pushed, and is seen on a local page.
+"""The demo: HRP-2 stands, squats twice, is pushed, steps when it is pushed hard, and is seen on a local page.
 
 `make demo` leaves the page open until Ctrl-C; `make demo HEADLESS=1` writes `out/demo.png` and
 `out/report.md` and ends by itself. Everything goes through ROS 2 topics, services and actions, as
@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
+from humanoid_stack.msg import ControllerStatus
 from tqdm import tqdm
 
 from humanoid_model import load_robot
@@ -47,12 +48,17 @@ ROBOT, SCENE = "hrp2", "stand"
 GRAVITY = 9.81
 KNEE, SQUATS, PERIOD = np.deg2rad(95.0), 2, 3.0
 PUSH_LINK, PUSH_FORCE, PUSH_DURATION = "CHEST_LINK1", (100.0, 0.0, 0.0), 0.15
-REST, SWAY = 1.0, 3.0
-"""Simulated time at rest that forces are averaged over, and that a push is watched [s]."""
+BLOW_LINK, BLOW_FORCE, BLOW_DURATION = "WAIST", (300.0, 100.0, 0.0), 0.1
+"""Push that it can't take without a step."""
+REST, SWAY, STEPS = 1.0, 3.0, 3.0
+"""Simulated time at rest that forces are averaged over, that a push is watched, and that it may step [s]."""
 PICTURE, REPORT = Path("out/demo.png"), Path("out/report.md")
+ARGUMENTS = {"scene": SCENE, "model_generator": "false", "controller": "true"}
 PARAMETERS: dict[str, dict[str, ParameterValue]] = {
-    # The plot shows squats and push.
-    "viewer": {"plot_window": 20.0},
+    # The plot shows squats and pushes.
+    "viewer": {"plot_window": 25.0},
+    # It balances the robot at the end: until then the drives hold the joints.
+    "controller": {"autostart": False},
 }
 """What the demo sets beside the stack's own parameters."""
 FIRST_PORT = 8080
@@ -80,7 +86,7 @@ class Demo:
         self._feet = feet(robot)
 
     def run(self) -> DemoNumbers:
-        """Stand, squat, push; every step waits on simulated time.
+        """Stand, squat, push, balance and push; every step waits on simulated time.
 
         Raises:
             DemoError: Something doesn't answer, or the robot fell.
@@ -95,6 +101,9 @@ class Demo:
         push_start = self._time()
         pushed = self._record(lambda: self._push_once())
         after = self._record(lambda: self._pass(REST, "standing"))
+        self._balance()
+        blown = self._record(lambda: self._blow())
+        root = self._robot.description.root
         elapsed = self._time() - start
         wall = time.monotonic() - start_wall
         status = self._observer.status
@@ -120,6 +129,10 @@ class Demo:
             push_sway=float(sway.max()),
             push_rest=float(sway[-1]),
             push_settling=pushed.settling_time(PUSH_LINK, push_start, 1e-3),
+            blow_force=BLOW_FORCE,
+            blow_duration=BLOW_DURATION,
+            blow_steps=sum(blown.landings(f"{self._robot.name}/{link}") for link in self._feet.values()),
+            blow_move=float(np.linalg.norm(blown.displacements(root)[-1, :2])),
             real_time_factor=elapsed / wall,
             step_seconds=status.step_seconds,
             stages={stage.stage: stage.mean for stage in status.profile},
@@ -212,6 +225,7 @@ class Demo:
 
     def _squat(self, motion: JointTrajectory) -> None:
         task = self._stack.begin_follow(motion)
+        self._stack.activate_controller(active=False)  # it reads the robot meanwhile
         self._pass(motion.end_time + 2.0, "squatting", lambda: task.done)
         answer = task.result(ANSWER_TIMEOUT, self._on_progress)
         if not answer.success:
@@ -222,6 +236,20 @@ class Demo:
         errors = progress.result.error.positions
         if errors:
             self._errors.append(float(np.abs(errors).max()))
+
+    def _balance(self) -> None:
+        """Let the controller take over from the drives."""
+        self._stack.activate_controller()
+        begin = self._time()
+        while self._stack.balance.mode != ControllerStatus.STANDING:
+            self._pass(0.1, "balancing")
+            if self._time() - begin > STANDSTILL:
+                raise DemoError(f"the controller doesn't balance {self._robot.name} after {STANDSTILL:.0f} s")
+        self._pass(REST, "balancing")
+
+    def _blow(self) -> None:
+        self._stack.push(BLOW_LINK, BLOW_FORCE, duration=BLOW_DURATION)
+        self._pass(STEPS, "stepping")
 
     def _push_once(self) -> None:
         self._stack.push(PUSH_LINK, PUSH_FORCE, duration=PUSH_DURATION)
@@ -299,7 +327,7 @@ def running_stack(port: int) -> Iterator[Callable[[], None]]:
             respawn=False,
             parameters={**node.parameters, **PARAMETERS.get(node.name, {})},
         )
-        for node in list_nodes("stack", {"scene": SCENE, "port": str(port), "model_generator": "false"})
+        for node in list_nodes("stack", {**ARGUMENTS, "port": str(port)})
     ]
     with Supervisor(processes(nodes)) as supervisor:
         yield supervisor.check

@@ -51,6 +51,15 @@ def test_forces_are_averaged_per_body_and_summed() -> None:
     assert recording.total_force_range() == (3.0, 8.0)
 
 
+def test_a_foot_that_swings_has_taken_a_step_and_one_that_rocks_has_not() -> None:
+    times = (0.04 * np.arange(12)).tolist()
+    swung = [200.0] * 3 + [0.0] * 5 + [100.0] * 4
+    rocked = [200.0, 0.0, 200.0, 200.0, 0.0, 0.0, 300.0, 300.0, 300.0, 300.0, 0.0, 0.0]
+    hung = [0.0] * 8 + [200.0] * 4
+    recording = Recording(start=0.0, times=times, forces={"swung": swung, "rocked": rocked, "hung": hung})
+    assert [recording.landings(name) for name in ("swung", "rocked", "hung", "nobody")] == [1, 0, 0, 0]
+
+
 def test_waiting_in_vain_tells_for_what() -> None:
     with pytest.raises(DemoError, match="rain"):
         wait_for(lambda: False, "rain", 0.1)

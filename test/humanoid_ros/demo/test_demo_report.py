@@ -24,6 +24,10 @@ NUMBERS = DemoNumbers(
     push_sway=0.021,
     push_rest=0.0004,
     push_settling=1.23,
+    blow_force=(300.0, 100.0, 0.0),
+    blow_duration=0.1,
+    blow_steps=2,
+    blow_move=0.17,
     real_time_factor=0.998,
     step_seconds=3.4e-4,
     stages={"detection": 1e-5, "solve": 2e-4},
@@ -42,10 +46,16 @@ def test_forces_that_do_not_carry_the_weight_are_a_fault() -> None:
     assert len(replace(NUMBERS, standing_after={}).faults()) == 1
 
 
+def test_a_hard_push_without_a_step_is_a_fault() -> None:
+    (fault,) = replace(NUMBERS, blow_steps=0).faults()
+    assert "took none" in fault
+
+
 def test_table_is_straight_and_complete() -> None:
     text = text_table(NUMBERS.rows())
     assert len({len(line) for line in text.splitlines()}) == 1
-    for word in ("284.98 N", "1.000000", "131.0 mm", "3.00 µm", "21.0 mm", "0.998", "340 µs"):
+    words = ("284.98 N", "1.000000", "131.0 mm", "3.00 µm", "21.0 mm", "(300, 100, 0) N", "170 mm", "0.998", "340 µs")
+    for word in words:
         assert word in text
 
 
