@@ -136,6 +136,11 @@ class Estimator:
         self._rate_scale, self._floor = (own.rate_noise / own.encoder_noise) ** 2, own.frame_noise**2 * np.eye(6)
         self.reset()
 
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """Force-torque sensors that it reads."""
+        return tuple(self._sensors)
+
     def reset(self, placement_world_base: pin.SE3 | None = None) -> None:
         """Forget everything; the next measurement begins anew.
 

@@ -120,9 +120,13 @@ class Walker:
         width = max(float(np.ptp(sole.patch[:, 1])) for sole in body.soles.values())
         self._lateral = np.array([width + settings.gap, max(settings.widest * self._unit, self._width)])
 
-    def reset(self) -> None:
-        """Forget all that was measured; the commanded velocity stays."""
-        self._estimator.reset()
+    def reset(self, placement_world_base: pin.SE3 | None = None) -> None:
+        """Forget all that was measured; the commanded velocity stays.
+
+        Args:
+            placement_world_base: where the base is now; as of :meth:`.Estimator.reset`.
+        """
+        self._estimator.reset(placement_world_base)
         self.mode, self.stance = WalkMode.STANDING, self._left
         self._bearing: tuple[str, ...] = (self._right, self._left)
         self.estimate: Estimate | None = None

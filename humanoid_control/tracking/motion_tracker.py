@@ -114,9 +114,33 @@ class MotionTracker:
         self._weight = GRAVITY * robot.total_mass
         self.reset()
 
-    def reset(self) -> None:
-        """Forget all that was measured, and begin at the beginning of the motion."""
-        self._estimator.reset()
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints in the order in which measurements have them."""
+        return self._estimator.joint_names
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """Force-torque sensors that it reads."""
+        return self._estimator.sensors
+
+    @property
+    def bearing(self) -> tuple[str, ...]:
+        """Locations that bear."""
+        return tuple(limb.name for limb in self._limbs if limb.held)
+
+    def stop(self, reason: str) -> None:
+        """Stay in the stance that it has; a motion that isn't at rest where contacts are made goes on to its end."""
+        if self.mode in (TrackMode.TRACKING, TrackMode.WAITING) and self._reference.waits:
+            self.mode, self.reason = TrackMode.STOPPED, reason
+
+    def reset(self, placement_world_base: pin.SE3 | None = None) -> None:
+        """Forget all that was measured, and begin at the beginning of the motion.
+
+        Args:
+            placement_world_base: where the base is now in the world of the estimate; as of :meth:`.Estimator.reset`.
+        """
+        self._estimator.reset(placement_world_base)
         self._reference = MotionReference(self.motion)
         self._limbs = [Limb(n, self.body.soles[n], self._reference, self.settings) for n in self.motion.locations]
         self.phase = float(self.motion.times[0])
@@ -252,7 +276,7 @@ class MotionTracker:
             wanted = 1.0
             if any(limb.held and limb.span.start > self.phase for limb in self._limbs if limb.span is not None):
                 wanted = _HURRY
-            wanted *= min(max(2.0 * (1.0 - self._distance() / settings.slowest), 0.0), 1.0)
+            wanted *= min(max(2.0 * (1.0 - self.distance / settings.slowest), 0.0), 1.0)
             for limb in self._limbs:
                 if limb.span is not None and not limb.held:  # it can stop where the contact is made
                     wanted = min(wanted, math.sqrt(2.0 * _BRAKE * max(limb.span.start - self.phase, 0.0)))
@@ -263,7 +287,8 @@ class MotionTracker:
         self.phase += dt * self._rate
         reference.look(self.phase, self._rate, change)
 
-    def _distance(self) -> float:
+    @property
+    def distance(self) -> float:
         """Of the centre of mass from its plan [m]."""
         return float(np.linalg.norm(self._reference.data.com[0] + self.offset - self.body.centre))
 
@@ -272,8 +297,8 @@ class MotionTracker:
         settings = self.settings
         planned, here = (data.oMi[self.robot.base_joint].rotation for data in (self._reference.data, self.body.data))
         lean = math.acos(min(max(0.5 * (float(np.sum(planned * here)) - 1.0), -1.0), 1.0))
-        if lean > settings.fallen or self._distance() > settings.astray:
-            self.mode, self.reason = TrackMode.FALLEN, f"{self._distance():.2f} m and {lean:.2f} rad off the plan"
+        if lean > settings.fallen or self.distance > settings.astray:
+            self.mode, self.reason = TrackMode.FALLEN, f"{self.distance:.2f} m and {lean:.2f} rad off the plan"
         if self.mode in (TrackMode.FALLEN, TrackMode.STOPPED):
             return
         late = [limb for limb in self._limbs if limb.late(self.phase)] if self._reference.waits else []

@@ -7,14 +7,20 @@ from functools import cached_property
 from typing import Any
 
 from geometry_msgs.msg import TwistStamped
+from humanoid_stack.action import CarryOut
 from humanoid_stack.msg import ControllerStatus
+from humanoid_stack.msg import WholeBodyTrajectory as WholeBodyMessage
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.clock import Clock, ClockType
 from rclpy.publisher import Publisher
 
-from humanoid_ros.client.connection import Member, StackError
+from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, ProgressCallback
+from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
+from humanoid_ros.client.connection import Member, StackError, Task, refused, succeeded
 from humanoid_ros.client.requests import numbers
+from humanoid_ros.messages.motion_messages import whole_body_message
 from humanoid_ros.node.qos import COMMAND, NEWEST
 
 AGAIN = 0.1
@@ -58,6 +64,34 @@ class ControllerMethods(Member):
             if not call(ChangeState, "controller/change_state", request).success:
                 raise StackError("The controller can't change its state: its log says why")
 
+    def carry_out(
+        self,
+        motion: WholeBodyTrajectory | WholeBodyMessage,
+        *,
+        progress: ProgressCallback | None = None,
+        timeout: float | None = None,
+    ) -> CarryOut.Result:
+        """Let the robot carry a motion out with feedback: balanced by its sensors, its contacts closed by force.
+
+        Args:
+            motion: of the whole robot, with contacts; the robot has to be where it begins.
+            progress: told the share that is done, and as result the feedback message; True stops the motion.
+            timeout: longest wait [s], after which the motion is cancelled.
+
+        Returns:
+            The action's result; one without success tells why it ended, where, and on what the robot stands.
+
+        Raises:
+            InputError: the motion was refused for a field, which it names.
+            StackError: no controller is there.
+        """
+        return self.begin_carry_out(motion).result(timeout, progress)
+
+    def begin_carry_out(self, motion: WholeBodyTrajectory | WholeBodyMessage) -> Task[CarryOut.Result]:
+        """As :meth:`carry_out`, without waiting for the end."""
+        message = whole_body_message(motion, "world") if isinstance(motion, WholeBodyTrajectory) else motion
+        return self._connection.start(CarryOut, "carry_out", CarryOut.Goal(trajectory=message), _read, _news)
+
     def walk(self, forward: float, sideways: float = 0.0, turn: float = 0.0) -> None:
         """Walk from now on, as long as this process lives; zeros let the robot stop, which it does side by side.
 
@@ -92,3 +126,16 @@ class ControllerMethods(Member):
 
     def _on_balance(self, message: ControllerStatus) -> None:
         self._balance = message
+
+
+def _read(status: int, result: CarryOut.Result) -> CarryOut.Result:
+    if not succeeded(status) and result.code in (CarryOut.Result.INVALID, CarryOut.Result.WRONG_START):
+        error = refused(result.message)
+        if isinstance(error, InputError):
+            raise error
+    return result
+
+
+def _news(feedback: CarryOut.Feedback) -> Progress:
+    done = feedback.path_time / feedback.duration if feedback.duration > 0.0 else 1.0
+    return Progress("carrying out", min(max(done, 0.0), 1.0), result=feedback)

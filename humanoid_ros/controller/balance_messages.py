@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -17,13 +16,14 @@ from visualization_msgs.msg import Marker, MarkerArray
 from humanoid_control.estimation import Estimate
 from humanoid_control.stepping import Walker
 from humanoid_control.stepping.walker import WalkMode
+from humanoid_control.tracking import MotionTracker, TrackMode
 from humanoid_model.arrays import Array
 from humanoid_model.convex_polygon import polygon_margin
 from humanoid_model.whole_body_dynamics import zero_moment_point
 from humanoid_ros.messages.conversions import fill_pose, fill_quaternion, fill_vector, point
 from humanoid_ros.messages.serialized_message import SerializedMessage
 
-MODES = {
+_MODES = {
     WalkMode.STANDING: ControllerStatus.STANDING, WalkMode.SHIFTING: ControllerStatus.SHIFTING,
     WalkMode.STEPPING: ControllerStatus.STEPPING, WalkMode.FALLEN: ControllerStatus.FALLEN,
 }  # fmt: skip
@@ -65,45 +65,61 @@ def odometry_numbers(estimate: Estimate, base: slice) -> Array:
     return np.concatenate([pin.SE3ToXYZQUAT(estimate.placement_world_base), estimate.v[base], *covariances])
 
 
-def fill_balance(status: ControllerStatus, walker: Walker) -> None:
-    """Write what a walker that knows how its robot stands does into a status."""
-    estimate = walker.estimate
+def fill_balance(status: ControllerStatus, controller: Walker | MotionTracker) -> None:
+    """Write what a controller that knows how its robot stands does into a status."""
+    estimate = controller.estimate
     assert estimate is not None
-    status.contacts = [name for name in walker.body.soles if estimate.contacts[name].held]
-    level = min(estimate.contacts[name].place[3, 2] for name in walker.bearing)
-    fill_vector(status.dcm, [*walker.dcm, level])
-    fill_vector(status.pressure, [*walker.pressure, level])
-    pressed = [own for own in map(estimate.contacts.__getitem__, walker.body.soles) if own.wrench[2] > _PRESSED]
+    soles = [name for name in controller.body.soles if name in estimate.contacts]
+    pressed = [own for own in map(estimate.contacts.__getitem__, soles) if own.wrench[2] > _PRESSED]
     places = [own.placement.act(np.array([*own.pressure, 0.0])) for own in pressed]
     fill_vector(status.zmp, zero_moment_point(places, [[0.0, 0.0, own.wrench[2]] for own in pressed]))
-    status.margin = float(polygon_margin(walker.support, walker.dcm))
-    if walker.footstep is not None:
-        placement, status.time_to_footstep = walker.footstep
+    if isinstance(controller, MotionTracker):
+        status.mode = ControllerStatus.FALLEN if controller.mode is TrackMode.FALLEN else ControllerStatus.MOVING
+        status.contacts, status.margin = list(controller.bearing), math.nan
+        for vector in (status.dcm, status.pressure):
+            fill_vector(vector, [math.nan] * 3)
+        return
+    status.mode = _MODES[controller.mode]
+    status.contacts = [name for name in soles if estimate.contacts[name].held]
+    level = min(estimate.contacts[name].place[3, 2] for name in controller.bearing)
+    fill_vector(status.dcm, [*controller.dcm, level])
+    fill_vector(status.pressure, [*controller.pressure, level])
+    status.margin = float(polygon_margin(controller.support, controller.dcm))
+    if controller.footstep is not None:
+        placement, status.time_to_footstep = controller.footstep
         fill_pose(status.footstep, placement)
-    ahead, aside, turn = (float(one) for one in walker.velocity)
+    ahead, aside, turn = (float(one) for one in controller.velocity)
     status.velocity.linear.x, status.velocity.linear.y, status.velocity.angular.z = ahead, aside, turn
 
 
-def balance_markers(status: ControllerStatus, walker: Walker) -> MarkerArray:
-    """Return what is drawn: soles that bear, landing sole, DCM, zero-moment points, the estimated base."""
-    assert walker.estimate is not None
-    level = status.dcm.z + _ABOVE
-    hull = [[*corner, level] for corner in walker.support]
-    markers = [_line(status, "support", hull)]
-    landing = []
-    if walker.footstep is not None:
-        placement, _ = walker.footstep
-        free = next(name for name in walker.body.soles if name != walker.stance)
-        landing = [placement.act(np.array([*corner, _ABOVE])) for corner in walker.body.soles[free].patch]
-    markers.append(_line(status, "footstep", landing))
+def balance_markers(status: ControllerStatus, controller: Walker | MotionTracker) -> MarkerArray:
+    """Return what is drawn: soles that bear, landing sole, DCM, zero-moment points, the estimated base.
+
+    What isn't there, as most of it while a motion is carried out, is taken away.
+    """
+    assert controller.estimate is not None
+    support, landing = np.zeros((0, 3)), np.zeros((0, 3))
+    level = status.zmp.z + _ABOVE
+    if isinstance(controller, Walker):
+        level = status.dcm.z + _ABOVE
+        support = np.column_stack([controller.support, np.full(len(controller.support), level)])
+        if controller.footstep is not None:
+            placement, _ = controller.footstep
+            free = next(name for name in controller.body.soles if name != controller.stance)
+            landing = np.array(
+                [placement.act(np.array([*corner, _ABOVE])) for corner in controller.body.soles[free].patch]
+            )
+    markers = [_line(status, "support", support), _line(status, "footstep", landing)]
     for name, at, size in (("dcm", status.dcm, 0.03), ("zmp", status.zmp, 0.025), ("pressure", status.pressure, 0.02)):
         marker = _marker(status, name, Marker.SPHERE)
-        fill_vector(marker.pose.position, [at.x, at.y, level])
-        fill_vector(marker.scale, (size, size, 0.4 * size))
-        marker.action = Marker.ADD if math.isfinite(at.x) else Marker.DELETE
+        marker.action = Marker.DELETE
+        if math.isfinite(at.x):
+            fill_vector(marker.pose.position, [at.x, at.y, level])
+            fill_vector(marker.scale, (size, size, 0.4 * size))
+            marker.action = Marker.ADD
         markers.append(marker)
     base = _marker(status, "base", Marker.CUBE)
-    fill_pose(base.pose, walker.estimate.placement_world_base)
+    fill_pose(base.pose, controller.estimate.placement_world_base)
     fill_vector(base.scale, (0.08, 0.08, 0.08))
     return MarkerArray(markers=[*markers, base])
 
@@ -115,11 +131,11 @@ def _marker(status: ControllerStatus, name: str, kind: int) -> Marker:
     return marker
 
 
-def _line(status: ControllerStatus, name: str, corners: Sequence[Sequence[float] | Array]) -> Marker:
+def _line(status: ControllerStatus, name: str, corners: Array) -> Marker:
     """Return a closed line; without corners it is taken away."""
     marker = _marker(status, name, Marker.LINE_STRIP)
     marker.scale.x = 0.006
-    marker.points = [point(np.asarray(corner)) for corner in (*corners, *corners[:1])]
+    marker.points = [point(corner) for corner in (*corners, *corners[:1])]
     marker.action = Marker.ADD if len(corners) else Marker.DELETE
     return marker
 

@@ -12,8 +12,11 @@ import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import TransformStamped, TwistStamped, WrenchStamped
+from humanoid_stack.action import CarryOut
 from humanoid_stack.msg import ControllerStatus, JointCommand
 from nav_msgs.msg import Odometry
+from rclpy.action import CancelResponse
+from rclpy.action.server import ServerGoalHandle
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import Imu, JointState
@@ -25,7 +28,6 @@ from humanoid_model.arrays import Array
 from humanoid_model.controller import Command, Measurement
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.controller.balance_messages import (
-    MODES,
     Punctuality,
     balance_markers,
     fill_balance,
@@ -39,16 +41,18 @@ from humanoid_ros.controller.controller_settings import (
     standing_posture,
 )
 from humanoid_ros.controller.gathered_readings import GatheredReadings
-from humanoid_ros.controller.watched_walker import WatchedWalker
+from humanoid_ros.controller.running_motion import MotionRefusedError, RunningMotion, new_tracker
+from humanoid_ros.controller.watched_controller import WatchedController
 from humanoid_ros.messages.conversions import array, duration, seconds, stamp
 from humanoid_ros.messages.link_transforms import write_transforms
 from humanoid_ros.messages.serialized_message import SerializedMessage
-from humanoid_ros.node.answering_node import ManagedNode
+from humanoid_ros.node.answering_node import AnsweringActionServer, ManagedNode
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import flag, values
 from humanoid_ros.node.qos import COMMAND, NEWEST_OF_ANY, SENSOR, STATE, TRANSFORMS
 from humanoid_ros.node.reading_thread import ReadingThread
 from humanoid_ros.node.run import run, settle_memory
+from humanoid_ros.node.service_workers import waking_future
 
 LOOK = 0.02
 """Time between two looks at whether measurements come [s]."""
@@ -69,10 +73,11 @@ class ControllerNode(ManagedNode):
     def __init__(self) -> None:
         super().__init__("controller")
         self._declare_parameters()
-        self._walker: WatchedWalker | None = None
+        self._walker: WatchedController | None = None
         self._active, self._busy = False, threading.RLock()
         self._problem: HumanoidError | None = None
         self._ends: list[Any] = []
+        self._motion: RunningMotion | None = None
         self._status = ControllerStatus()
         publish_diagnostics(self, "controller", self._diagnostics, self._health)
         if flag(self, "autostart"):
@@ -97,7 +102,7 @@ class ControllerNode(ManagedNode):
             self.refusals.refuse("configure", problem)
             return TransitionCallbackReturn.FAILURE
         self._problem = None
-        self._walker = WatchedWalker(walker, settings)
+        self._walker = WatchedController(walker, settings)
         sensors = walker.robot.sensors
         wrenches = sorted(self._walker.needed)
         self._readings = GatheredReadings(walker.joint_names, wrenches, settings.patience)
@@ -149,11 +154,16 @@ class ControllerNode(ManagedNode):
             [(Imu, unit, self._on_imu, SENSOR), *forces, (JointState, "joint_states", self._on_joints, STATE)],
             serialized=True,
         )
+        self._listening = set(wrenches)
+        motions = AnsweringActionServer(
+            self, CarryOut, "carry_out", self._carry_out, cancel_callback=self._on_cancel, callback_group=self.group
+        )
         timer = self.create_timer(LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
         if self._transforms is not None:
             publishers.append(self._transforms)
         self._ends = [
             reading.close,
+            motions.destroy,
             partial(self.destroy_timer, timer),
             partial(self.destroy_subscription, velocities),
             *(partial(self.destroy_publisher, one) for one in publishers),
@@ -216,7 +226,8 @@ class ControllerNode(ManagedNode):
     def _on_joints(self, message: bytes, received: int) -> None:
         self._arrived = received or time.time_ns()
         self._heard = self._now()
-        self._answer(self._readings.take_joints(message, self._heard))
+        with self._busy:
+            self._answer(self._readings.take_joints(message, self._heard))
         if self._readings.malformed and self._walker is not None:
             self._walker.tell(self._readings.malformed)
 
@@ -224,7 +235,8 @@ class ControllerNode(ManagedNode):
         self._answer(self._readings.take_imu(message, self._heard))
 
     def _on_wrench(self, name: str, message: bytes, _: int) -> None:
-        self._answer(self._readings.take_wrench(name, message, self._heard))
+        with self._busy:  # those of the hands have a thread of their own
+            self._answer(self._readings.take_wrench(name, message, self._heard))
 
     def _now(self) -> float:
         return float(self.get_clock().now().nanoseconds) * 1e-9
@@ -235,7 +247,7 @@ class ControllerNode(ManagedNode):
                 if self._walker is not None:
                     self._tick(self._walker, measurement)
 
-    def _tick(self, walker: WatchedWalker, measurement: Measurement) -> None:
+    def _tick(self, walker: WatchedController, measurement: Measurement) -> None:
         """Answer a measurement; what it costs is told."""
         finite = np.isfinite(measurement.joint_positions)
         self._positions[finite] = measurement.joint_positions[finite]
@@ -287,6 +299,8 @@ class ControllerNode(ManagedNode):
         if walker is None:
             return
         with self._busy:
+            if self._motion is not None:
+                self._motion.look(walker, self._active)
             silence = self._now() - self._heard
             if self._active and walker.knows and not walker.fallen and silence > self._settings.patience:
                 if not walker.holding:
@@ -308,11 +322,65 @@ class ControllerNode(ManagedNode):
         except InputError as error:
             self.refusals.refuse("cmd_vel", error)
 
+    # Motions ----------------------------------------------------------------------------------------------------------
+
+    async def _carry_out(self, handle: ServerGoalHandle) -> CarryOut.Result:
+        try:
+            motion = self._begin(handle)
+        except MotionRefusedError as problem:
+            handle.abort()
+            return CarryOut.Result(message=self.refusals.refuse("carry_out", problem), code=problem.code)
+        except Exception as problem:
+            handle.abort()
+            return CarryOut.Result(message=self.refusals.refuse("carry_out", problem), code=CarryOut.Result.INVALID)
+        result: CarryOut.Result = await motion.ended
+        self._motion = None
+        self.get_logger().info(result.message)
+        if result.success:
+            handle.succeed()
+        elif handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        return result
+
+    def _begin(self, handle: ServerGoalHandle) -> RunningMotion:
+        """Let the walker give way to a motion.
+
+        Raises:
+            MotionRefusedError: not now, or not from here.
+            InputError: the motion is malformed.
+        """
+        walker = self._walker
+        if walker is None or not self._active:
+            raise MotionRefusedError("the controller is inactive", CarryOut.Result.NOT_READY, remedy="Activate it")
+        measured = dict(zip(walker.walker.joint_names, self._positions.tolist(), strict=True))
+        tracker = new_tracker(handle.request.trajectory, walker.walker.robot, measured, self._settings)
+        silent = set(tracker.sensors) - self._listening
+        if silent:
+            topics = [(WrenchStamped, f"wrenches/{name}", partial(self._on_wrench, name), SENSOR) for name in silent]
+            self._readings.listen(silent)
+            self._ends.insert(0, ReadingThread(self, topics, serialized=True).close)
+            self._listening |= silent
+        with self._busy:
+            try:
+                walker.carry_out(tracker)
+            except InputError as problem:
+                raise MotionRefusedError(problem.problem, CarryOut.Result.NOT_READY, remedy=problem.remedy) from problem
+            self._motion = RunningMotion(handle, tracker, waking_future(self))
+        return self._motion
+
+    def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        with self._busy:
+            if self._motion is not None and self._motion.handle is handle:
+                self._motion.tracker.stop("cancelled")
+        return CancelResponse.ACCEPT
+
     # Tell -------------------------------------------------------------------------------------------------------------
 
-    def _publish(self, walker: WatchedWalker, now: float) -> None:
+    def _publish(self, walker: WatchedController, now: float) -> None:
         """Publish what is due at a time of the measurements [s]."""
-        estimate, settings = walker.walker.estimate, self._settings
+        estimate, settings = walker.commander.estimate, self._settings
         if estimate is not None and not 0.0 <= now - self._placed < 0.999 / settings.odometry_rate:
             self._placed = now
             numbers, at = odometry_numbers(estimate, self._base), stamp(estimate.time)
@@ -323,17 +391,15 @@ class ControllerNode(ManagedNode):
             self._drawn = now
             self._statuses.publish(self._new_status(walker, now))
             if estimate is not None and self._markers.get_subscription_count():
-                self._markers.publish(balance_markers(self._status, walker.walker))
+                self._markers.publish(balance_markers(self._status, walker.commander))
 
-    def _new_status(self, walker: WatchedWalker, now: float) -> ControllerStatus:
+    def _new_status(self, walker: WatchedController, now: float) -> ControllerStatus:
         status = self._status = ControllerStatus()
         status.header.stamp, status.header.frame_id = stamp(now), self._settings.odom_frame
+        if walker.knows:
+            fill_balance(status, walker.commander)
         if walker.holding:
             status.mode = ControllerStatus.HOLDING
-        elif walker.knows:
-            status.mode = MODES[walker.walker.mode]
-        if walker.knows:
-            fill_balance(status, walker.walker)
         status.faults, walker.faults = walker.faults, []
         for fault in status.faults:
             self.get_logger().warning(fault, throttle_duration_sec=1.0)
@@ -353,7 +419,7 @@ class ControllerNode(ManagedNode):
             return DiagnosticStatus.WARN, "inactive"
         if not walker.knows:
             return DiagnosticStatus.WARN, "waits for measurements"
-        return DiagnosticStatus.OK, walker.walker.mode.value
+        return DiagnosticStatus.OK, walker.commander.mode.value
 
     def _diagnostics(self) -> dict[str, str]:
         status = self._status

@@ -44,6 +44,9 @@ class ControllerSettings(Described):
         0.1, "for how long a sensor may be silent; then the robot stops, and holds its joints", "s of wall-clock time",
         low=0.01, high=10.0,
     )  # fmt: skip
+    start_tolerance: float = number(
+        0.1, "how far each joint may be from where a motion begins", "rad or m", low=0.0, high=1.0
+    )
     odom_frame: str = text("odom", "frame in which the robot's place is estimated")
     base_frame: str = text("", "frame of the estimated base; empty: the robot's base link")
     publish_tf: bool = flag(

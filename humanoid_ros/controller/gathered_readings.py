@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -52,10 +52,17 @@ class GatheredReadings:
         self._pending: Measurement | None = None
         self._joint_states = NumberReader(JointState, _of_joints, _write_joints)
         self._imu = NumberReader(Imu, _of_imu, _write_imu)
-        self._wrenches = {name: NumberReader(WrenchStamped, _of_wrench, _write_wrench) for name in wrenches}
-        self._read = {name: deque[tuple[float, Array]](maxlen=_KEPT) for name in (_IMU, *wrenches)}
+        self._wrenches: dict[str, NumberReader] = {}
+        self._read = {_IMU: deque[tuple[float, Array]](maxlen=_KEPT)}
+        self.listen(wrenches)
         self._told = -math.inf
         self._together: set[str] = set()
+
+    def listen(self, wrenches: Iterable[str]) -> None:
+        """Take readings of more force-torque sensors from now on."""
+        for name in wrenches:
+            self._wrenches[name] = NumberReader(WrenchStamped, _of_wrench, _write_wrench)
+            self._read[name] = deque(maxlen=_KEPT)
 
     def take_joints(self, data: bytes, arrival: float) -> list[Measurement]:
         """Take joint states.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
@@ -13,6 +14,8 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+_SWITCH = 5e-4
+"""Time for which another thread of Python may go on while this one waits [s]; 5 ms, Python's own, are two ticks."""
 _GLANCE = 100_000_000
 """How long it waits for a message until it looks whether it is to end [ns]."""
 
@@ -58,6 +61,7 @@ class ReadingThread:
             (node.create_subscription(kind, topic, lambda _: None, quality, callback_group=group), take)
             for kind, topic, take, quality in topics
         ]
+        sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH))
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="readings", daemon=True)
         self._thread.start()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import html
+import math
 
 import viser
 from humanoid_stack.msg import ControllerStatus
@@ -11,6 +12,7 @@ from humanoid_stack.msg import ControllerStatus
 MODES = {
     ControllerStatus.WAITING: "waits", ControllerStatus.STANDING: "stands", ControllerStatus.SHIFTING: "shifts",
     ControllerStatus.STEPPING: "steps", ControllerStatus.FALLEN: "has fallen", ControllerStatus.HOLDING: "holds",
+    ControllerStatus.MOVING: "carries a motion out",
 }  # fmt: skip
 PUSHES = {"↑": (1.0, 0.0), "↓": (-1.0, 0.0), "←": (0.0, 1.0), "→": (0.0, -1.0)}
 """Ways of a push in the robot's axes: ahead, to the left."""
@@ -55,8 +57,9 @@ class WalkPanel:
             self.folder.visible = status is not None
         if status is None:
             return
+        balance = f"; DCM {100.0 * status.margin:.1f} cm inside the soles" if math.isfinite(status.margin) else ""
         lines = [
-            f"<b>{MODES.get(status.mode, '?')}</b>; DCM {100.0 * status.margin:.1f} cm inside the soles",
+            f"<b>{MODES.get(status.mode, '?')}</b>" + balance,
             f"{1e3 * status.tick_seconds:.1f} ms a tick; {status.late_ticks} of {status.ticks} late",
             *(html.escape(fault[:200]) for fault in status.faults),
         ]

@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import TwistStamped, WrenchStamped
+from humanoid_stack.action import CarryOut
 from humanoid_stack.msg import ControllerStatus, JointCommand
+from humanoid_stack.msg import WholeBodyTrajectory as WholeBodyMessage
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
@@ -23,7 +27,11 @@ from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Imu, JointState
 
 from humanoid_model import load_robot
+from humanoid_model.contact import Contact, Surface
+from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 from humanoid_ros.messages.conversions import fill_vector, seconds, stamp
+from humanoid_ros.messages.motion_messages import whole_body_message
+from humanoid_ros.node.clients import GuardedActionClient
 
 pytestmark = [pytest.mark.ros, pytest.mark.feature("000-F029")]
 
@@ -209,6 +217,85 @@ def test_inactive_it_commands_nothing_and_leaves_the_joints_to_their_drives(robo
     robot.commands.clear()
     robot.until(lambda m: m.mode == ControllerStatus.STANDING)
     robot.commands.wait(lambda m: not is_hold(m))
+
+
+def still(seconds: float) -> WholeBodyTrajectory:
+    """HRP-2 stays as it stands."""
+    robot, ground = load_robot("hrp2"), Surface("ground", "ground", pin.SE3.Identity())
+    names = [name for name, location in robot.contacts.items() if location.support]
+    spans = [ContactSpan(Contact(robot.contacts[name], ground, 0.0, 0.0, 0.0), 0.0, seconds) for name in names]
+    q, rest = robot.postures["half_sitting"], np.zeros((2, robot.model.nv))
+    return WholeBodyTrajectory(robot, [0.0, seconds], [q, q], rest, rest, spans)
+
+
+def ask(robot: StandingRobot, message: WholeBodyMessage) -> tuple[Any, list[CarryOut.Feedback]]:
+    """Send a motion; returns the goal's handle and what comes of its progress."""
+    told: list[CarryOut.Feedback] = []
+    client = GuardedActionClient(robot.client.node, CarryOut, "carry_out")
+    assert client.wait_for_server(60.0)
+    sent = client.send_goal_async(CarryOut.Goal(trajectory=message), lambda news: told.append(news.feedback))
+    while not sent.done():
+        robot.tick(5)
+    return sent.result(), told
+
+
+def end(robot: StandingRobot, handle: Any) -> CarryOut.Result:
+    """Measure on until a motion has ended."""
+    answer = handle.get_result_async()
+    stop = time.monotonic() + 60.0
+    while not answer.done() and time.monotonic() < stop:
+        robot.tick(5)
+    return answer.result().result
+
+
+def test_a_motion_is_carried_out_and_told_of(robot: StandingRobot) -> None:
+    handle, told = ask(robot, whole_body_message(still(0.6), "world"))
+    robot.until(lambda m: m.mode == ControllerStatus.MOVING and math.isnan(m.margin))
+    result = end(robot, handle)
+    assert (result.success, result.code) == (True, CarryOut.Result.DONE), result.message
+    assert sorted(result.contacts) == ["left_sole", "right_sole"]
+    assert result.path_time == pytest.approx(0.6, abs=0.01)
+    assert told
+    assert all(news.duration == pytest.approx(0.6) and news.distance < 0.02 for news in told)
+    change(robot.client, Transition.TRANSITION_DEACTIVATE)
+    change(robot.client, Transition.TRANSITION_ACTIVATE)
+
+
+def test_a_motion_is_cancelled_and_ends_with_the_activity(robot: StandingRobot) -> None:
+    handle, _ = ask(robot, whole_body_message(still(60.0), "world"))
+    robot.until(lambda m: m.mode == ControllerStatus.MOVING)
+    handle.cancel_goal_async()
+    result = end(robot, handle)
+    assert (result.success, result.code) == (False, CarryOut.Result.CANCELLED), result.message
+    assert sorted(result.contacts) == ["left_sole", "right_sole"]
+    handle, _ = ask(robot, whole_body_message(still(60.0), "world"))
+    robot.tick(20)
+    change(robot.client, Transition.TRANSITION_DEACTIVATE)
+    try:
+        assert end(robot, handle).code == CarryOut.Result.HELD
+        handle, _ = ask(robot, whole_body_message(still(60.0), "world"))
+        assert end(robot, handle).code == CarryOut.Result.NOT_READY
+    finally:
+        change(robot.client, Transition.TRANSITION_ACTIVATE)
+
+
+def test_motions_that_can_t_be_carried_out_are_refused_by_name(robot: StandingRobot) -> None:
+    elsewhere, whole = whole_body_message(still(1.0), "world"), whole_body_message(still(1.0), "world")
+    for one in elsewhere.joints.points:
+        one.positions = [position + 0.2 for position in one.positions]
+    loose, other = copy.deepcopy(whole), copy.deepcopy(whole)
+    loose.contacts, other.robot = [], "bip"
+    whole.base[1].position.z = math.nan
+    for message, code, words in (
+        (elsewhere, CarryOut.Result.WRONG_START, "off the first point"),
+        (loose, CarryOut.Result.INVALID, "trajectory.contacts: is empty"),
+        (other, CarryOut.Result.INVALID, "trajectory.robot: is 'bip'"),
+        (whole, CarryOut.Result.INVALID, "trajectory.base[1]"),
+    ):
+        handle, _ = ask(robot, message)
+        result = end(robot, handle)
+        assert (result.success, result.code) == (False, code), result.message
+        assert words in result.message
 
 
 def test_a_robot_that_is_not_there_is_said_at_the_start(

@@ -8,17 +8,21 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from humanoid_control.stepping import Walker
 from humanoid_control.stepping.walker import WalkMode
+from humanoid_control.tracking import MotionTracker, TrackMode
 from humanoid_model import load_robot
+from humanoid_model.contact import Contact, Surface
 from humanoid_model.controller import Command, Measurement
 from humanoid_model.errors import InputError
+from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 from humanoid_ros.controller.controller_settings import ControllerSettings
-from humanoid_ros.controller.watched_walker import WatchedWalker
+from humanoid_ros.controller.watched_controller import WatchedController
 from humanoid_sim import Simulation
 from humanoid_sim.control import ControllerInLoop
 
@@ -31,7 +35,7 @@ class Bench:
     """BIP stands in the simulator on a watched walker, and what it measures is tampered with."""
 
     def __init__(self) -> None:
-        self.watched = WatchedWalker(Walker(load_robot("bip"), "standing"), ControllerSettings())
+        self.watched = WatchedController(Walker(load_robot("bip"), "standing"), ControllerSettings())
         self.simulation = Simulation("bip_stand")
         self.simulation.add_module(ControllerInLoop("bip", self))
         self.robot = self.simulation.robots["bip"]
@@ -204,3 +208,100 @@ def test_who_has_fallen_stays_soft_until_it_is_started_anew(bench: Bench) -> Non
     assert bench.watched.fallen
     bench.watched.restart()
     assert not bench.watched.fallen
+
+
+def still(seconds: float) -> MotionTracker:
+    """BIP stays as it stands."""
+    robot = load_robot("bip")
+    ground = Surface("ground", "ground", pin.SE3.Identity())
+    names = [name for name, location in robot.contacts.items() if location.support]
+    spans = [ContactSpan(Contact(robot.contacts[name], ground, 0.0, 0.0, 0.0), 0.0, seconds) for name in names]
+    q, rest = robot.postures["standing"], np.zeros((2, robot.model.nv))
+    return MotionTracker(WholeBodyTrajectory(robot, [0.0, seconds], [q, q], rest, rest, spans))
+
+
+def test_a_motion_takes_over_in_the_same_world_and_the_walker_from_it(bench: Bench) -> None:
+    walker, tracker = bench.watched.walker, still(0.5)
+    bench.go(0.5)
+    before = bench.robot.placement_world_base.inverse() * walker.estimate.placement_world_base
+    bench.watched.carry_out(tracker)
+    answers = bench.go(0.1)
+    assert bench.watched.commander is walker, "the tracker doesn't know yet how the robot stands"
+    assert None not in answers
+    answers = bench.go(0.4)
+    assert None not in answers
+    assert bench.watched.commander is tracker
+    after = bench.robot.placement_world_base.inverse() * tracker.estimate.placement_world_base
+    np.testing.assert_allclose(after.homogeneous, before.homogeneous, atol=5e-3)
+    with pytest.raises(InputError, match="Cancel the motion first"):
+        bench.watched.walk(np.array([0.1, 0.0, 0.0]))
+    with pytest.raises(InputError, match="another motion is carried out"):
+        bench.watched.carry_out(still(0.5))
+    bench.go(0.5)
+    assert tracker.mode is TrackMode.DONE
+    for _ in range(15):
+        bench.watched.walk(np.array([0.1, 0.0, 0.0]))
+        assert None not in bench.go(0.2)
+    assert bench.watched.commander is walker
+    assert bench.watched.tracker is None
+    after = bench.robot.placement_world_base.inverse() * walker.estimate.placement_world_base
+    np.testing.assert_allclose(after.homogeneous, before.homogeneous, atol=0.02)
+    assert bench.robot.placement_world_base.translation[0] > 0.1
+    assert bench.upright
+
+
+def test_a_motion_begins_only_where_the_robot_is_known_and_stands(bench: Bench) -> None:
+    bench.watched.restart()
+    with pytest.raises(InputError, match="it isn't known yet how the robot stands"):
+        bench.watched.carry_out(still(0.5))
+    bench.go(0.3)
+    bench.watched.walk(np.array([0.1, 0.0, 0.0]))
+    bench.go(0.4)
+    with pytest.raises(InputError, match="Let it stand first"):
+        bench.watched.carry_out(still(0.5))
+
+
+def test_sensors_that_are_lost_in_a_motion_end_it_and_the_drives_hold_for_good(bench: Bench) -> None:
+    tracker = still(20.0)
+    bench.watched.carry_out(tracker)
+    bench.go(0.6)
+    assert bench.watched.moves
+    bench.tamper = without_wrench
+    bench.go(0.8)
+    assert tracker.mode is TrackMode.STOPPED
+    assert "is silent" in bench.watched.holding
+    assert bench.watched.tracker is None
+    bench.tamper = lambda measurement: measurement
+    assert bench.go(0.5) == [None] * 250, "the walker mustn't begin where a robot may sit"
+    with pytest.raises(InputError, match="is silent"):
+        bench.watched.carry_out(still(0.5))
+    bench.watched.restart()
+    assert bench.go(0.3)[-1] is not None
+    assert bench.upright
+
+
+def test_a_gap_in_a_motion_lets_the_drives_hold(bench: Bench) -> None:
+    bench.watched.carry_out(still(20.0))
+    bench.go(0.6)
+    for jump in (1.0, 2.0):
+        bench.tamper = lambda measurement, jump=jump: replace(measurement, time=measurement.time + jump)
+        assert bench.go(0.2) == [None] * 100
+        assert "nothing was measured" in bench.watched.holding
+    bench.tamper = lambda measurement: replace(measurement, time=measurement.time - 1.0)
+    assert bench.go(0.4)[-1] is not None, "the clock went back: somebody has put the robot back"
+
+
+def test_a_motion_that_can_t_begin_leaves_the_walker_in_command(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tracker = still(0.5)
+
+    def fail(time: float, measurement: Measurement) -> Command:
+        raise InputError("is lost", element="it")
+
+    monkeypatch.setattr(tracker, "update", fail)
+    bench.watched.carry_out(tracker)
+    assert None not in bench.go(0.1)
+    assert bench.watched.commander is bench.watched.walker
+    assert not bench.watched.moves
+    assert any("can't take over: it: is lost" in fault for fault in bench.watched.faults)

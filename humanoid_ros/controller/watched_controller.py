@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A walker with a stated reaction to whatever may be wrong with measurements, commands and itself."""
+"""A walker, or what carries a motion out, with a stated reaction to whatever may be wrong."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from humanoid_control.stepping import Walker
 from humanoid_control.stepping.walker import WalkMode
+from humanoid_control.tracking import MotionTracker, TrackMode
 from humanoid_model.arrays import Array
 from humanoid_model.controller import Command, Measurement
 from humanoid_model.errors import HumanoidError, InputError
@@ -23,8 +24,11 @@ _REST = 0.5
 """in so long [s]."""
 
 
-class WatchedWalker:
+class WatchedController:
     """Answers measurements with commands that can be sent, or says that the drives are to hold the joints.
+
+    The walker commands; a motion takes over from it when its tracker knows how the robot stands, and the walker from a
+    motion that has ended on soles alone, when it is told to walk.
 
     - A sensor is lost for longer than ``patience``: the robot stops, then the drives hold its joints until all are
       back; then it begins anew.
@@ -32,12 +36,15 @@ class WatchedWalker:
     - The clock goes back: it begins anew. It goes ahead by more than ``patience``: likewise.
     - The commanded velocity is older than ``velocity_timeout``: the robot stops.
     - It has fallen: the joints are soft until :meth:`restart`, or until the clock goes back.
+    - Where a motion was under way it doesn't begin anew: the robot may sit or hang. The drives hold until
+      :meth:`restart`, or until the clock goes back.
 
     Efforts never exceed the joints' limits.
 
     Attributes:
-        walker: that answers.
-        needed: force-torque sensors that it can't do without: those of the soles.
+        walker: that walks.
+        tracker: of the newest motion; None before there is any, and after the walker has taken over.
+        needed: force-torque sensors that the walker can't do without: those of the soles.
         holding: why the drives hold the joints; empty: they don't.
         faults: what was wrong since they were taken, and what was done.
     """
@@ -65,25 +72,40 @@ class WatchedWalker:
         """Forget all but the sensors' places."""
         self.walker.reset()
         self.walker.walk(0.0)
+        self.tracker: MotionTracker | None = None
+        self._commander: Walker | MotionTracker = self.walker
+        self._next: Walker | MotionTracker | None = None
         self.holding, self._held_until = "", -math.inf
         self._time, self._velocity_end, self._moved = -math.inf, -math.inf, -math.inf
         self._place: Array = np.full(3, np.nan)
         self._lost: dict[str, float] = {}
 
     @property
+    def commander(self) -> Walker | MotionTracker:
+        """Who commands."""
+        return self._commander
+
+    @property
     def fallen(self) -> bool:
         """Whether the joints are soft."""
-        return self.walker.mode is WalkMode.FALLEN
+        return self._commander.mode in (WalkMode.FALLEN, TrackMode.FALLEN)
 
     @property
     def knows(self) -> bool:
         """Whether it knows how the robot stands."""
-        return self.walker.estimate is not None
+        return self._commander.estimate is not None
+
+    @property
+    def moves(self) -> bool:
+        """Whether a motion is under way, or about to begin."""
+        ended = (TrackMode.DONE, TrackMode.STOPPED, TrackMode.FALLEN)
+        return self.tracker is not None and self.tracker.mode not in ended
 
     def _rests(self) -> bool:
         """Whether it has stood still for a while, so that stiff drives won't upset it."""
-        centre = self.walker.body.centre
-        if self.walker.mode is not WalkMode.STANDING or not np.linalg.norm(centre - self._place) < _STILL:
+        centre = self._commander.body.centre
+        steps = self._commander is self.walker and self.walker.mode is not WalkMode.STANDING
+        if steps or not np.linalg.norm(centre - self._place) < _STILL:
             self._moved, self._place = self._time, centre.copy()
         return self._time - self._moved >= _REST or not self.knows
 
@@ -91,14 +113,52 @@ class WatchedWalker:
         """Take a commanded velocity: ahead, to the left [m/s], turning to the left [rad/s], shape (3,); it is bounded.
 
         Raises:
-            InputError: a number that isn't finite.
+            InputError: a number that isn't finite; a motion is under way, or has left the robot on more than its soles.
         """
         if not np.all(np.isfinite(velocity)):
             raise InputError(f"is {velocity.tolist()}", element="twist", remedy="Give finite numbers")
+        if self.tracker is not None and np.any(velocity):
+            self._release(self.tracker)
         own = self._settings
         most = np.array([own.fastest, own.fastest_sideways, own.fastest_turn])
         self._velocity_end = self._time + own.velocity_timeout
         self.walker.walk(*(float(one) for one in np.clip(velocity, -most, most)))
+
+    def _release(self, tracker: MotionTracker) -> None:
+        """Let the walker take over from a motion."""
+        if self.moves:
+            raise InputError("comes while a motion is carried out", element="twist", remedy="Cancel the motion first")
+        bears = sorted(tracker.bearing)
+        if bears != sorted(self.walker.body.soles):
+            raise InputError(
+                f"comes while the robot stands on {', '.join(bears)}",
+                element="twist",
+                remedy="The walker begins on both soles: carry out a motion that ends so",
+            )
+        if self._next is None:
+            self._take_over(self.walker)
+
+    def carry_out(self, tracker: MotionTracker) -> None:
+        """Begin a motion; its tracker takes over as soon as it knows how the robot stands.
+
+        Raises:
+            InputError: another one is under way, or nobody knows yet how the robot stands.
+        """
+        problem = self.holding or ("" if self.knows else "it isn't known yet how the robot stands")
+        problem = "the robot has fallen" if self.fallen else problem
+        if problem or self.moves:
+            raise InputError(problem or "another motion is carried out", remedy="Try again later")
+        if self._commander is self.walker and self.walker.mode is not WalkMode.STANDING:
+            raise InputError(f"the robot is {self.walker.mode.value}", remedy="Let it stand first")
+        self.walker.walk(0.0)
+        self.tracker = tracker
+        self._take_over(tracker)
+
+    def _take_over(self, successor: Walker | MotionTracker) -> None:
+        """Let somebody else command, in the same world, when he is ready."""
+        assert self._commander.estimate is not None
+        successor.reset(self._commander.estimate.placement_world_base)
+        self._next = successor
 
     def hold(self, reason: str) -> None:
         """Let the drives hold the joints, until measurements come again."""
@@ -124,29 +184,27 @@ class WatchedWalker:
             self.tell(f"the clock went back by {self._time - time:.3f} s: begins anew")
             self.restart()
         elif time > self._time + own.patience and self._time > -math.inf:
-            self.tell(f"nothing was measured for {time - self._time:.3f} s: begins anew")
-            fallen = self.fallen
-            self.restart()
-            if fallen:
-                self.walker.mode = WalkMode.FALLEN
+            self._miss(time)
         self._time = time
         lost, rests = self._look(measurement), self._rests()
         if lost or time > self._velocity_end:
             self.walker.walk(0.0)
+        if lost and self.tracker is not None:
+            self.tracker.stop(lost)
         if lost and rests:
             self._hold_and_forget(f"{lost} for {own.patience:g} s: joints are held", time)
         if time < self._held_until or (lost and self.holding):
             return None
         self.holding = ""
         try:
-            command = self.walker.update(time, measurement)
+            command = self._command(measurement)
         except HumanoidError as error:
-            self._hold_and_forget(f"the walker failed: {error}", time + own.patience)
+            self._hold_and_forget(f"the {self._role} failed: {error}", time + own.patience)
             return None
         if command is None:
             return None
-        assert self.walker.estimate is not None
-        for fault in self.walker.estimate.faults:
+        assert self._commander.estimate is not None
+        for fault in self._commander.estimate.faults:
             self.tell(fault)
         if not all(np.isfinite(one).all() for one in (command.efforts, command.positions, command.velocities)):
             self._hold_and_forget("a command isn't finite: joints are held", time + own.patience)
@@ -154,9 +212,44 @@ class WatchedWalker:
         efforts = np.clip(command.efforts, -self._limits, self._limits)
         return Command(command.time, command.joints, efforts, command.positions, command.velocities)
 
+    @property
+    def _role(self) -> str:
+        return "walker" if self._commander is self.walker else "motion"
+
+    def _command(self, measurement: Measurement) -> Command | None:
+        """Ask who commands; whoever is to take over listens until he can."""
+        if self._next is not None:
+            try:
+                command = self._next.update(measurement.time, measurement)
+            except HumanoidError as error:
+                self.tell(f"can't take over: {error}")
+                self._next, self.tracker = None, None if self._commander is self.walker else self.tracker
+                command = None
+            if command is not None:
+                self._commander, self._next = self._next, None
+                if self._commander is self.walker:
+                    self.tracker = None
+                return command
+        return self._commander.update(measurement.time, measurement)
+
+    def _miss(self, time: float) -> None:
+        """Begin anew after a gap, but not in the middle of a motion."""
+        gap = f"nothing was measured for {time - self._time:.3f} s"
+        if self._held_until == math.inf or (self._commander is not self.walker and not self.fallen):
+            self._hold_and_forget(f"{gap}: joints are held", time)
+            return
+        self.tell(f"{gap}: begins anew")
+        fallen = self.fallen
+        self.restart()
+        if fallen:
+            self.walker.mode = WalkMode.FALLEN
+
     def _hold_and_forget(self, reason: str, until: float) -> None:
+        if self._commander is not self.walker:
+            until = math.inf
         self.hold(reason)
-        self._held_until = until
+        self._held_until = max(self._held_until, until)
+        self._commander, self._next, self.tracker = self.walker, None, None
         self.walker.reset()
 
     def _look(self, measurement: Measurement) -> str:
@@ -170,7 +263,8 @@ class WatchedWalker:
             if not math.isfinite(q)
         ]  # fmt: skip
         wrong |= {f"the encoder of {name} is silent" for name in silent}
-        wrong |= {f"{name} is silent" for name in self.needed - set(measurement.wrenches)}
+        needed = self.needed if self._commander is self.walker else self.needed | set(self._commander.sensors)
+        wrong |= {f"{name} is silent" for name in needed - set(measurement.wrenches)}
         self._lost = {words: self._lost.get(words, measurement.time) for words in wrong}
         late = [words for words, since in self._lost.items() if measurement.time - since >= self._settings.patience]
         return ", ".join(sorted(late)[:3])
