@@ -29,7 +29,7 @@ from humanoid_model.errors import HumanoidError
 from humanoid_model.scene import SceneBody, SceneRobot
 from humanoid_model.scene_file import load_scene
 from humanoid_sim import Simulation
-from humanoid_sim.control import measure
+from humanoid_sim.control.controller_in_loop import measure
 from humanoid_sim.module import Module
 from humanoid_sim.sensing import NoisySensors, with_usual_noise
 

@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from humanoid_codegen.compiled import CompiledFunction, compile_functions
+from humanoid_codegen.compiled import compile_functions
+from humanoid_codegen.compiled.compiled_function import CompiledFunction
 from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 from humanoid_codegen.generate import generate
 from humanoid_model import Robot, load_robot

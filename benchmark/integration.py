@@ -37,8 +37,8 @@ from humanoid_studies.integration.catalogue import find_integrator
 from humanoid_studies.integration.integrator import Integrator
 from humanoid_studies.integration.mechanical_system import MechanicalSystem
 from humanoid_studies.integration.world_system import WorldSystem
-from humanoid_studies.simulator import ExperimentResult
 from humanoid_studies.simulator.can_grasp import grasp_panels
+from humanoid_studies.simulator.experiment_result import ExperimentResult
 
 Vector = NDArray[np.float64]
 DURATION = 1.0

@@ -34,7 +34,6 @@ from humanoid_planner.gait import (
     GaitSettings,
     GaitSolution,
     GaitSpec,
-    GaitTrajectory,
     Penalties,
     PhaseKind,
     PhaseSettings,
@@ -44,15 +43,15 @@ from humanoid_planner.gait import (
     StepData,
     SynthesisOptions,
     WalkData,
-    gait_trajectory,
     generate_gait,
     load_walk,
     phase_problem,
     plan_phase,
-    project_to_sagittal_plane,
     synthesize_phase,
     walk_between_rests,
 )
+from humanoid_planner.gait.models import project_to_sagittal_plane
+from humanoid_planner.gait.trajectory import GaitTrajectory, gait_trajectory
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
 from humanoid_sim.monitoring import FootForceMonitor

@@ -29,7 +29,7 @@ from tqdm import tqdm
 from humanoid_control.tracking import MotionTracker
 from humanoid_model import HumanoidError, InputError, Robot, Scene, load_robot, load_scene, with_robot
 from humanoid_model.progress import progress_bar
-from humanoid_planner.gait import MAX_CYCLES, gait_motion, project_to_sagittal_plane
+from humanoid_planner.gait import MAX_CYCLES, gait_motion
 from humanoid_planner.gait.lift import (
     SWING_FROM_REST,
     LiftedGait,
@@ -40,6 +40,7 @@ from humanoid_planner.gait.lift import (
     whole_trajectory,
     with_reserves,
 )
+from humanoid_planner.gait.models import project_to_sagittal_plane
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
 from humanoid_sim.control import ControllerInLoop

@@ -12,8 +12,8 @@ from geometry_msgs.msg import Accel, Twist, Vector3
 from humanoid_stack.msg import GeneratedFile, GeneratedFunction, LinkWrench
 from humanoid_stack.srv import GenerateModel, InverseDynamics
 
-from humanoid_codegen import GivenMotion, KnownWrench, ModelCache, inverse_dynamics
 from humanoid_codegen.generate import function_names, generate, language_names, write_files
+from humanoid_codegen.inverse_dynamics import GivenMotion, KnownWrench, ModelCache, inverse_dynamics
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.progress import Progress

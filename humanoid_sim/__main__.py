@@ -18,7 +18,8 @@ from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.fields import add_options, descriptions
 from humanoid_sim.endless_fall import EndlessFall
 from humanoid_sim.module import Module
-from humanoid_sim.recording import PLOTS, CsvRecorder, McapRecorder, plot_log, read_log
+from humanoid_sim.recording import CsvRecorder, McapRecorder, plot_log, read_log
+from humanoid_sim.recording.log import PLOTS
 from humanoid_sim.scenario import Scenario, ScenarioError, load_scenario, make_simulation, run_scenario
 from humanoid_sim.simulation import Simulation
 from humanoid_sim.state_file import write_state

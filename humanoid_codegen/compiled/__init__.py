@@ -13,7 +13,7 @@ Example::
 From numba's code: :func:`call_compiled`.
 """
 
-from humanoid_codegen.compiled.compiled_function import CompiledFunction, call_compiled
+from humanoid_codegen.compiled.compiled_function import call_compiled
 from humanoid_codegen.compiled.compiled_model import compile_functions
 
-__all__ = ["CompiledFunction", "call_compiled", "compile_functions"]
+__all__ = ["call_compiled", "compile_functions"]

@@ -4,9 +4,8 @@
 from humanoid_planner.contacts.candidates import PredefinedCandidates, RandomCandidates, SearchVolumes
 from humanoid_planner.contacts.contact_problem import ContactProblem
 from humanoid_planner.contacts.guides import GuideSampler, GuideSpace, find_guide
-from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics, load_plan, save_plan
+from humanoid_planner.contacts.plan import ContactPlan, load_plan, save_plan
 from humanoid_planner.contacts.plan_contacts import ContactPlanner, plan_contacts
-from humanoid_planner.contacts.posture_caller import WorkerError
 from humanoid_planner.contacts.potentials import (
     Attractor,
     BarycentreNear,
@@ -19,7 +18,7 @@ from humanoid_planner.contacts.potentials import (
     PointAttractor,
     StanceTerm,
 )
-from humanoid_planner.contacts.verify_plan import PlanLimits, PlanVerdict, PlanViolation, verify_plan
+from humanoid_planner.contacts.verify_plan import PlanVerdict, verify_plan
 
 __all__ = [
     "Attractor",
@@ -34,17 +33,13 @@ __all__ = [
     "GuideSpace",
     "LocationPenalty",
     "OnlyPenalty",
-    "PlanLimits",
-    "PlanStatistics",
     "PlanVerdict",
-    "PlanViolation",
     "PointAlongGuide",
     "PointAttractor",
     "PredefinedCandidates",
     "RandomCandidates",
     "SearchVolumes",
     "StanceTerm",
-    "WorkerError",
     "find_guide",
     "load_plan",
     "plan_contacts",

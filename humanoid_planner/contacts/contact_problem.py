@@ -19,7 +19,8 @@ from humanoid_planner.contacts.potentials import StanceTerm
 from humanoid_planner.contacts.search_volume import StancePosture
 from humanoid_planner.contacts.stance import RADIAN, TOLERANCE, StanceMetric
 from humanoid_planner.optimisation.program import SolverOptions
-from humanoid_planner.posture import CollisionModel, Criterion, PostureRequirements, Task
+from humanoid_planner.posture import CollisionModel, Criterion, Task
+from humanoid_planner.posture.problem import PostureRequirements
 from humanoid_planner.posture.tasks.collision_task import CollisionTask
 
 #: What one posture may take. The iterations decide, so that a plan is the same on a busy machine.

@@ -27,7 +27,8 @@ from humanoid_model.extensions import optional_library
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
-from humanoid_planner.equilibrium import ContactPoints, in_equilibrium
+from humanoid_planner.equilibrium import ContactPoints
+from humanoid_planner.equilibrium.force_distribution import in_equilibrium
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture.motion.guide import RADIAN
 

@@ -25,7 +25,9 @@ from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics, shorten,
 from humanoid_planner.contacts.posture_caller import PostureCaller, PostureWorkers
 from humanoid_planner.contacts.search_volume import StancePosture
 from humanoid_planner.contacts.stance import Couples, Hold, PlannedStance
-from humanoid_planner.posture import PostureProblem, Task, generate_posture, solve_problem
+from humanoid_planner.posture import Task, generate_posture
+from humanoid_planner.posture.generate import solve_problem
+from humanoid_planner.posture.problem import PostureProblem
 
 #: Surfaces that an explanation names.
 _TOLD = 3

@@ -27,15 +27,10 @@ from humanoid_planner.equilibrium import ContactPoints
 from humanoid_planner.equilibrium.cone_simplex import farthest_centre
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import ReturnCode, SolverOptions
-from humanoid_planner.posture import (
-    CollisionModel,
-    PostureProblem,
-    PostureRequirements,
-    PostureResult,
-    Task,
-    solve_problem,
-)
+from humanoid_planner.posture import CollisionModel, PostureResult, Task
 from humanoid_planner.posture.explanation import out_of_reach
+from humanoid_planner.posture.generate import solve_problem
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 from humanoid_planner.posture.tasks.contact import PlacedContact, place_contact
 
 #: No centre of mass is farther from its contacts than this many times the robot's reach, for any humanoid [m].

@@ -9,21 +9,13 @@ from humanoid_planner.gait.gait_result import GaitResult  # noqa: E402
 from humanoid_planner.gait.generation import generate_gait  # noqa: E402
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings  # noqa: E402
 from humanoid_planner.gait.global_step.optimize_step import optimize_step, optimize_walk  # noqa: E402
-from humanoid_planner.gait.models import load_bip, project_to_sagittal_plane  # noqa: E402
-from humanoid_planner.gait.optimal_control.effort import QuadraticEffort  # noqa: E402
 from humanoid_planner.gait.optimal_control.end_state import EndState  # noqa: E402
-from humanoid_planner.gait.optimal_control.penalties import Obstacle, Penalties  # noqa: E402
+from humanoid_planner.gait.optimal_control.penalties import Penalties  # noqa: E402
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem  # noqa: E402
 from humanoid_planner.gait.solvers.alternative_criteria import Criterion, solve_criterion  # noqa: E402
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution  # noqa: E402
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase  # noqa: E402
-from humanoid_planner.gait.solvers.synthesize_gait import (  # noqa: E402
-    GaitSettings,
-    GaitSolution,
-    PhaseSettings,
-    phase_problem,
-    synthesize_gait,
-)
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, phase_problem  # noqa: E402
 from humanoid_planner.gait.specification.boundary_state import BoundaryState  # noqa: E402
 from humanoid_planner.gait.specification.gait_model import GaitModel, load_gait_model  # noqa: E402
 from humanoid_planner.gait.specification.gait_plan import GaitPlan  # noqa: E402
@@ -32,9 +24,7 @@ from humanoid_planner.gait.specification.gait_spec import (  # noqa: E402
     GaitDefaults,
     GaitSolverOptions,
     GaitSpec,
-    GaitStage,
     GaitWeights,
-    StageQuantity,
 )
 from humanoid_planner.gait.specification.phase_spec import (  # noqa: E402
     MAX_CYCLES,
@@ -45,9 +35,8 @@ from humanoid_planner.gait.specification.phase_spec import (  # noqa: E402
     plan_phase,
     walk_between_rests,
 )
-from humanoid_planner.gait.specification.step_data import RestData, StepData, WalkData, load_walk  # noqa: E402
+from humanoid_planner.gait.specification.step_data import StepData, WalkData, load_walk  # noqa: E402
 from humanoid_planner.gait.specification.walker import BipWalker  # noqa: E402
-from humanoid_planner.gait.trajectory import GaitTrajectory, gait_trajectory  # noqa: E402
 from humanoid_planner.gait.trajectory.gait_motion import gait_motion  # noqa: E402
 
 __all__ = [
@@ -65,11 +54,8 @@ __all__ = [
     "GaitSolution",
     "GaitSolverOptions",
     "GaitSpec",
-    "GaitStage",
-    "GaitTrajectory",
     "GaitWeights",
     "GlobalSettings",
-    "Obstacle",
     "Penalties",
     "PhaseKind",
     "PhaseProblem",
@@ -77,26 +63,19 @@ __all__ = [
     "PhaseSolution",
     "PhaseSpec",
     "PlannedPhase",
-    "QuadraticEffort",
-    "RestData",
-    "StageQuantity",
     "StepData",
     "SynthesisOptions",
     "WalkData",
     "cyclic_walk",
     "gait_motion",
-    "gait_trajectory",
     "generate_gait",
-    "load_bip",
     "load_gait_model",
     "load_walk",
     "optimize_step",
     "optimize_walk",
     "phase_problem",
     "plan_phase",
-    "project_to_sagittal_plane",
     "solve_criterion",
-    "synthesize_gait",
     "synthesize_phase",
     "walk_between_rests",
 ]

@@ -23,12 +23,10 @@ from humanoid_planner.gait import (
     GaitSettings,
     GaitSolution,
     GaitSpec,
-    Obstacle,
     Penalties,
     PhaseKind,
     PhaseSettings,
     PhaseSpec,
-    QuadraticEffort,
     SynthesisOptions,
     WalkData,
     cyclic_walk,
@@ -37,6 +35,8 @@ from humanoid_planner.gait import (
     load_walk,
     walk_between_rests,
 )
+from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
+from humanoid_planner.gait.optimal_control.penalties import Obstacle
 from humanoid_planner.gait.report.gait_files import write_gait_folder
 from humanoid_planner.gait.report.gait_report import gait_report
 from humanoid_planner.gait.report.phase_figure import phase_figure

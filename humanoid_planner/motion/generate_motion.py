@@ -74,7 +74,7 @@ def generate_motion(
         tasks: that all postures keep to, a glass that stays upright for example.
         goal: that the last posture fulfils; without them it is only near the plan's.
         progress: told before every step; returns True to cancel.
-        **requirements: what else postures fulfil, see :class:`humanoid_planner.posture.PostureRequirements`.
+        **requirements: what else postures fulfil, see :class:`humanoid_planner.posture.problem.PostureRequirements`.
 
     Returns:
         The motion; after a failure or a cancel the part before it, with the reason.

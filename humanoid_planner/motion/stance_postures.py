@@ -22,16 +22,9 @@ from humanoid_planner.equilibrium.force_distribution import INSIDE
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.motion.motion import MotionSettings
 from humanoid_planner.optimisation.program import SolverOptions
-from humanoid_planner.posture import (
-    CollisionModel,
-    Criterion,
-    NearReference,
-    PostureProblem,
-    PostureRequirements,
-    PostureResult,
-    Task,
-    solve_problem,
-)
+from humanoid_planner.posture import CollisionModel, Criterion, NearReference, PostureResult, Task
+from humanoid_planner.posture.generate import solve_problem
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 from humanoid_planner.posture.tasks.collision_task import CollisionTask
 from humanoid_planner.posture.tasks.contact import PlacedContact, place_contact
 from humanoid_planner.posture.tasks.link_tasks import frame_at

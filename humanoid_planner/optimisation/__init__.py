@@ -2,6 +2,5 @@
 """Nonlinear programs and the solvers for them."""
 
 from humanoid_planner.optimisation.program import SolverOptions
-from humanoid_planner.optimisation.solve import solve
 
-__all__ = ["SolverOptions", "solve"]
+__all__ = ["SolverOptions"]

@@ -7,9 +7,8 @@ from humanoid_model.compiling import drop_stale_kernels
 
 drop_stale_kernels(Path(__file__).parent)  # before any kernel is imported
 
-from humanoid_planner.posture.generate import generate_posture, solve_problem  # noqa: E402
+from humanoid_planner.posture.generate import generate_posture  # noqa: E402
 from humanoid_planner.posture.posture_result import PostureResult  # noqa: E402
-from humanoid_planner.posture.problem import PostureProblem, PostureRequirements  # noqa: E402
 from humanoid_planner.posture.stance_equilibrium import StanceEquilibrium, check_stance  # noqa: E402
 from humanoid_planner.posture.tasks.collision_model import CollisionModel  # noqa: E402
 from humanoid_planner.posture.tasks.criteria import (  # noqa: E402
@@ -28,8 +27,6 @@ __all__ = [
     "LeastTorque",
     "Load",
     "NearReference",
-    "PostureProblem",
-    "PostureRequirements",
     "PostureResult",
     "StanceEquilibrium",
     "Task",
@@ -37,5 +34,4 @@ __all__ = [
     "check_stance",
     "generate_posture",
     "near_middle",
-    "solve_problem",
 ]

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
 from humanoid_model import Robot
-from humanoid_planner.contacts import PlanVerdict, PlanViolation
+from humanoid_planner.contacts import PlanVerdict
+from humanoid_planner.contacts.verify_plan import PlanViolation
 from humanoid_ros.client.connection import StackError, refused, succeeded
 from humanoid_ros.messages.conversions import array, placement, seconds
 from humanoid_ros.messages.posture_messages import configuration

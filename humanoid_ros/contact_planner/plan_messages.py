@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from humanoid_model import Robot, Scene, Stance
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts import ContactProblem, PlanStatistics
+from humanoid_planner.contacts import ContactProblem
+from humanoid_planner.contacts.plan import PlanStatistics
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import check_stance
 from humanoid_planner.posture.planning_cache import PlanningCache

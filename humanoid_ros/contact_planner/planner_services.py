@@ -17,22 +17,16 @@ from humanoid_model import Robot, Scene, Stance
 from humanoid_model.checks import check_enumerated, check_known
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.fields import Described, count, number, text
-from humanoid_planner.contacts import PlanLimits, verify_plan
-from humanoid_planner.equilibrium import EquilibriumMethod
+from humanoid_planner.contacts import verify_plan
+from humanoid_planner.contacts.verify_plan import PlanLimits
+from humanoid_planner.equilibrium.body_equilibrium import EquilibriumMethod
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.optimisation.solve import solver_names
-from humanoid_planner.posture import (
-    Criterion,
-    PostureProblem,
-    PostureRequirements,
-    PostureResult,
-    check_stance,
-    solve_problem,
-)
-from humanoid_planner.posture.generate import DEFAULT_SOLVER
+from humanoid_planner.posture import Criterion, PostureResult, check_stance
+from humanoid_planner.posture.generate import DEFAULT_SOLVER, solve_problem
 from humanoid_planner.posture.planning_cache import PlanningCache
-from humanoid_planner.posture.problem import STABILITIES, surface_frame
+from humanoid_planner.posture.problem import STABILITIES, PostureProblem, PostureRequirements, surface_frame
 from humanoid_planner.posture.stance_equilibrium import patch_outline, patch_placement
 from humanoid_planner.posture.tasks.contact import place_contact
 from humanoid_planner.posture.tasks.criteria import centre_in_polygon, centre_in_wrenches

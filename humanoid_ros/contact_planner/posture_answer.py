@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 
 from humanoid_model import Robot
 from humanoid_model.joint_view import BallJoint
-from humanoid_planner.equilibrium import EquilibriumMethod
+from humanoid_planner.equilibrium.body_equilibrium import EquilibriumMethod
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import ReturnCode
 from humanoid_planner.posture import StanceEquilibrium

@@ -22,19 +22,12 @@ from humanoid_stack.msg import (
 from humanoid_model.checks import check_enumerated, check_finite
 from humanoid_model.errors import InputError
 from humanoid_planner.gait import GaitBounds as Bounds
-from humanoid_planner.gait import (
-    GaitDefaults,
-    GaitSpec,
-    GaitStage,
-    Obstacle,
-    PhaseKind,
-    PhaseSpec,
-    RestData,
-    StageQuantity,
-    StepData,
-)
+from humanoid_planner.gait import GaitDefaults, GaitSpec, PhaseKind, PhaseSpec, StepData
 from humanoid_planner.gait import GaitSolverOptions as Options
 from humanoid_planner.gait import GaitWeights as Weights
+from humanoid_planner.gait.optimal_control.penalties import Obstacle
+from humanoid_planner.gait.specification.gait_spec import GaitStage, StageQuantity
+from humanoid_planner.gait.specification.step_data import RestData
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.request_fields import read_fields, vector
 from humanoid_ros.node.requested_files import check_requested

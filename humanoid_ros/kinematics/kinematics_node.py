@@ -18,9 +18,11 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
-from humanoid_kinematics import JOY_MAPPINGS, LiveLimits, LiveScene, load_scene, read_scene
+from humanoid_kinematics import LiveScene, load_scene
+from humanoid_kinematics.devices.device import JOY_MAPPINGS
 from humanoid_kinematics.live.live_mechanism import PROFILES, ROBUST
-from humanoid_kinematics.mad.load import renamed_scene
+from humanoid_kinematics.live.newest_commands import LiveLimits
+from humanoid_kinematics.mad.load import read_scene, renamed_scene
 from humanoid_model.checks import check_known
 from humanoid_model.description import Shape
 from humanoid_model.errors import HumanoidError, InputError

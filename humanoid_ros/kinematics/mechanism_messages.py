@@ -14,8 +14,9 @@ from humanoid_stack.msg import MechanismCommand, MechanismLink, MechanismState, 
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
-from humanoid_kinematics import JointVelocity, KleinfingerKhalil, LinkChange, LiveMechanism, ToolVelocity
+from humanoid_kinematics import JointVelocity, KleinfingerKhalil, LinkChange, ToolVelocity
 from humanoid_kinematics.analysis.obstacles import Nearest
+from humanoid_kinematics.live.live_mechanism import LiveMechanism
 from humanoid_kinematics.live.live_state import LiveState
 from humanoid_kinematics.live.newest_commands import LiveCommand
 from humanoid_kinematics.solver.commands import JointGoal, ToolGoal

@@ -19,8 +19,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
-from humanoid_kinematics import LiveMechanism, Relay, ToolVelocity
+from humanoid_kinematics import Relay, ToolVelocity
 from humanoid_kinematics.analysis.obstacles import Nearest, Obstacles
+from humanoid_kinematics.live.live_mechanism import LiveMechanism
 from humanoid_kinematics.relay import CompleteState
 from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_model.arrays import Array

@@ -17,8 +17,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 
-from humanoid_kinematics import LiveMechanism
 from humanoid_kinematics.analysis.recording import Recording
+from humanoid_kinematics.live.live_mechanism import LiveMechanism
 from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_model.checks import check_known
 from humanoid_model.errors import HumanoidError, InputError

@@ -16,22 +16,11 @@ from sensor_msgs.msg import Joy
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
-from humanoid_kinematics import (
-    DeviceDesk,
-    DeviceSelection,
-    HybridDevice,
-    JoyMapping,
-    LiveScene,
-    MechanismSolver,
-    PoseDevice,
-    RateDevice,
-    ToolMotion,
-    drive_trajectory,
-    make_device,
-)
-from humanoid_kinematics.devices.device import Device
-from humanoid_kinematics.devices.selection import DEVICE_KINDS, first_selections
+from humanoid_kinematics import DeviceDesk, DeviceSelection, LiveScene, MechanismSolver, RateDevice, ToolMotion
+from humanoid_kinematics.devices.device import Device, HybridDevice, JoyMapping, PoseDevice
+from humanoid_kinematics.devices.selection import DEVICE_KINDS, first_selections, make_device
 from humanoid_kinematics.mad.syntax import MadSensor
+from humanoid_kinematics.relay import drive_trajectory
 from humanoid_kinematics.solver.mechanism import Mechanism
 from humanoid_model.checks import check_known
 from humanoid_model.errors import HumanoidError, InputError

@@ -27,7 +27,8 @@ from humanoid_ros.node.service_workers import answer_of
 from humanoid_ros.simulator.heard_publisher import HeardPublisher
 from humanoid_ros.simulator.simulation_loop import SimulationLoop
 from humanoid_sim import Simulation
-from humanoid_sim.interaction import AttachMode, DeviceSample, MouseDevice, TouchMode
+from humanoid_sim.interaction import AttachMode, MouseDevice, TouchMode
+from humanoid_sim.interaction.device import DeviceSample
 from humanoid_sim.interaction.interaction import Interaction, MultiRateLog
 from humanoid_sim.interaction.virtual_coupling import BodyPoint
 

@@ -23,7 +23,8 @@ from humanoid_ros.messages.link_transforms import LinkTransforms, sensor_frame
 from humanoid_ros.messages.serialized_message import SerializedMessage
 from humanoid_ros.node.qos import LATCHED, SENSOR, STATE
 from humanoid_ros.simulator.heard_publisher import HeardPublisher
-from humanoid_sim.sensing import InertialMeans, NoisySensors
+from humanoid_sim.sensing import NoisySensors
+from humanoid_sim.sensing.inertial_means import InertialMeans
 from humanoid_sim.world.simulated_robot import SimulatedRobot
 
 

@@ -37,7 +37,8 @@ from humanoid_ros.simulator.simulation_report import UnsolvedSteps, diagnostics,
 from humanoid_ros.simulator.simulation_topics import SimulationTopics
 from humanoid_sim import Simulation
 from humanoid_sim.endless_fall import EndlessFall
-from humanoid_sim.sensing import InertialMeans, NoisySensors
+from humanoid_sim.sensing import NoisySensors
+from humanoid_sim.sensing.inertial_means import InertialMeans
 from humanoid_sim.simulation import SimulationState
 from humanoid_sim.state_file import read_state, write_state
 

@@ -26,7 +26,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 
-from humanoid_kinematics import LinkChange, MechanismSolver, Scene, load_scene, read_scene
+from humanoid_kinematics import LinkChange, MechanismSolver, load_scene
+from humanoid_kinematics.mad.load import Scene, read_scene
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.loop_closure import ROWS
 from humanoid_ros.kinematics.mechanism_topics import topic_name

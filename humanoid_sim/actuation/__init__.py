@@ -3,6 +3,6 @@
 
 from humanoid_sim.actuation.feedforward import FeedForward
 from humanoid_sim.actuation.motors import MotorLimiter, MotorMonitor
-from humanoid_sim.actuation.trajectory_player import TrajectoryPlayer, read_joint_trajectory
+from humanoid_sim.actuation.trajectory_player import TrajectoryPlayer
 
-__all__ = ["FeedForward", "MotorLimiter", "MotorMonitor", "TrajectoryPlayer", "read_joint_trajectory"]
+__all__ = ["FeedForward", "MotorLimiter", "MotorMonitor", "TrajectoryPlayer"]

@@ -53,7 +53,7 @@ def measure(simulation: Simulation, robot: str, sensors: NoisySensors | None = N
 class ControllerInLoop(Module):
     """Lets a controller move a robot: it measures, asks, and applies the efforts some time later.
 
-    Its inertial readings are means since the last tick, see :class:`~humanoid_sim.sensing.InertialMeans`.
+    Its inertial readings are means since the last tick (:class:`~humanoid_sim.sensing.inertial_means.InertialMeans`).
 
     Until the first command the servos hold the robot. A copy of the simulation has a copy of the controller.
 

@@ -2,11 +2,7 @@
 """Users who touch, hold and push what is simulated, through mice, haptic arms and scripts (specification 000 §15)."""
 
 from humanoid_sim.interaction.attach_mode import AttachMode
-from humanoid_sim.interaction.device import Device, DeviceSample, MouseDevice, ScriptedDevice, emulated_omni
-from humanoid_sim.interaction.joint_admittance import JointAdmittance
+from humanoid_sim.interaction.device import Device, MouseDevice, ScriptedDevice
 from humanoid_sim.interaction.touch_mode import TouchMode
 
-__all__ = [
-    "AttachMode", "Device", "DeviceSample", "JointAdmittance", "MouseDevice", "ScriptedDevice", "TouchMode",
-    "emulated_omni",
-]  # fmt: skip
+__all__ = ["AttachMode", "Device", "MouseDevice", "ScriptedDevice", "TouchMode"]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs of simulations: tables, ROS 2 messages, paths of points, and curves drawn from them."""
 
-from humanoid_sim.recording.log import PLOTS, plot_log, read_log
+from humanoid_sim.recording.log import plot_log, read_log
 from humanoid_sim.recording.mcap_recorder import McapRecorder
 from humanoid_sim.recording.path_trace import PathTrace
 from humanoid_sim.recording.tables import CsvRecorder
 
-__all__ = ["PLOTS", "CsvRecorder", "McapRecorder", "PathTrace", "plot_log", "read_log"]
+__all__ = ["CsvRecorder", "McapRecorder", "PathTrace", "plot_log", "read_log"]

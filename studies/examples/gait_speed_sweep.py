@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_planner.gait import load_bip, load_gait_model
+from humanoid_planner.gait import load_gait_model
+from humanoid_planner.gait.models import load_bip
 from humanoid_studies.gait.speed_sweep import sweep_figure, sweep_speeds, write_sweep
 from humanoid_studies.gait.trunk_mass_study import study_trunk_mass
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from humanoid_model.errors import HumanoidError
-from humanoid_studies.experiments import Experiment, find_experiment
-from humanoid_studies.gait import EXPERIMENTS as GAIT
-from humanoid_studies.simulator import EXPERIMENTS as SIMULATOR
+from humanoid_studies.experiments.catalogue import Experiment, find_experiment
+from humanoid_studies.gait.registry import EXPERIMENTS as GAIT
+from humanoid_studies.simulator.registry import EXPERIMENTS as SIMULATOR
 
 _THESES = {"simulator": SIMULATOR, "gait": GAIT}
 _EXAMPLES = """examples:

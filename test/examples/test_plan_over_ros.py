@@ -16,7 +16,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 from examples.plan_over_ros import report
 from humanoid_model import load_robot
-from humanoid_planner.contacts import PlanVerdict, PlanViolation
+from humanoid_planner.contacts import PlanVerdict
+from humanoid_planner.contacts.verify_plan import PlanViolation
 from humanoid_ros.client import PlanAnswer
 from humanoid_ros.contact_planner.plan_request import PlanDefaults
 from humanoid_ros.contact_planner.planning_worker import plan

@@ -7,8 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_codegen import GivenMotion, KnownWrench, inverse_dynamics
-from humanoid_codegen.inverse_dynamics import ModelCache
+from humanoid_codegen.inverse_dynamics import GivenMotion, KnownWrench, ModelCache, inverse_dynamics
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 

@@ -12,7 +12,7 @@ from humanoid_model import InputError
 from humanoid_model.description import Mesh
 from humanoid_model.errors import MissingLibraryError
 from humanoid_model.extensions import optional_library
-from humanoid_planner.optimisation import solve
+from humanoid_planner.optimisation.solve import solve
 from humanoid_sim.detection.solids import solids_of
 
 pytestmark = pytest.mark.feature("000-F028")

@@ -87,7 +87,8 @@ def scenes() -> Quantities:
 
 def distances() -> Quantities:
     """Distances between HRP-2's volumes in its standing posture with an arm aside, and of two boxes that approach."""
-    from humanoid_planner.distance import DistancePairs, SphereTorusVolume
+    from humanoid_planner.distance import SphereTorusVolume
+    from humanoid_planner.distance.distance_pairs import DistancePairs
     from humanoid_planner.distance.placed_volumes import PlacedVolume
 
     box = 0.1 * np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-2.0, 2.0) for z in (-3.0, 3.0)])

@@ -5,13 +5,12 @@ from humanoid_planner.gait.report.gait_animation import gait_strip, write_animat
 from humanoid_planner.gait.report.gait_figure import write_gait_figure
 from humanoid_planner.gait.report.gait_files import write_gait_folder
 from humanoid_planner.gait.report.gait_report import gait_report
-from humanoid_planner.gait.report.phase_figure import phase_figure, write_figure
+from humanoid_planner.gait.report.phase_figure import write_figure
 from humanoid_planner.gait.report.phase_report import phase_report
 
 __all__ = [
     "gait_report",
     "gait_strip",
-    "phase_figure",
     "phase_report",
     "write_animation",
     "write_figure",

@@ -23,7 +23,7 @@ from humanoid_planner.posture.tasks.task import Task
 
 
 class PairDistances(Protocol):
-    """Distances of pairs of bodies; :class:`humanoid_planner.distance.DistancePairs` is one.
+    """Distances of pairs of bodies; :class:`humanoid_planner.distance.distance_pairs.DistancePairs` is one.
 
     Attributes:
         volumes: volumes in the frames of their bodies.

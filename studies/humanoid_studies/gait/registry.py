@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from humanoid_studies.experiments import experiments_of
+from humanoid_studies.experiments.catalogue import experiments_of
 
 EXPERIMENTS = experiments_of(
     "humanoid_studies.gait",

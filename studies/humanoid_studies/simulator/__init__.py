@@ -3,8 +3,3 @@
 
 ``python -m humanoid_studies`` lists and runs them; ``studies/docs/experiments.md`` tells what came out.
 """
-
-from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
-from humanoid_studies.simulator.registry import EXPERIMENTS
-
-__all__ = ["EXPERIMENTS", "ExperimentResult", "Panel", "Row", "curve"]

@@ -14,7 +14,8 @@ from tqdm import tqdm
 from humanoid_model.description import Box, Shape
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_model.scene import PairRule, Scene, SceneBody, SceneRobot, place_robot
-from humanoid_sim.interaction import AttachMode, JointAdmittance, ScriptedDevice
+from humanoid_sim.interaction import AttachMode, ScriptedDevice
+from humanoid_sim.interaction.joint_admittance import JointAdmittance
 from humanoid_sim.simulation import Simulation
 from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
 from humanoid_studies.simulator.gripping_hand import CENTRE, CLOSED, JAWS, hrp2_with_jaws

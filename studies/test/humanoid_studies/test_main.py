@@ -12,10 +12,10 @@ import pytest
 from humanoid_model.errors import InputError
 from humanoid_sim.__main__ import main as simulate
 from humanoid_studies.__main__ import main
-from humanoid_studies.experiments import experiments_of
-from humanoid_studies.gait import EXPERIMENTS as GAIT
-from humanoid_studies.simulator import EXPERIMENTS as SIMULATOR
-from humanoid_studies.simulator import ExperimentResult, Panel, Row, curve
+from humanoid_studies.experiments.catalogue import experiments_of
+from humanoid_studies.gait.registry import EXPERIMENTS as GAIT
+from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
+from humanoid_studies.simulator.registry import EXPERIMENTS as SIMULATOR
 
 
 def test_it_lists_the_experiments_of_both_theses(capsys: pytest.CaptureFixture[str]) -> None:

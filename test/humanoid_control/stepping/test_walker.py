@@ -17,7 +17,8 @@ from humanoid_model.controller import Measurement
 from humanoid_model.errors import InputError
 from humanoid_model.scene import SceneRobot
 from humanoid_sim import Simulation
-from humanoid_sim.control import ControllerInLoop, measure
+from humanoid_sim.control import ControllerInLoop
+from humanoid_sim.control.controller_in_loop import measure
 from humanoid_sim.sensing import NoisySensors
 
 POSTURES = {"hrp2": "half_sitting", "bip": "standing", "g1": "standing", "talos": "half_sitting"}

@@ -19,7 +19,8 @@ from humanoid_model.errors import InputError
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
 from humanoid_sim import Simulation
 from humanoid_sim.actuation import TrajectoryPlayer
-from humanoid_sim.control import ControllerInLoop, measure
+from humanoid_sim.control import ControllerInLoop
+from humanoid_sim.control.controller_in_loop import measure
 
 BIP, HRP2 = load_robot("bip"), load_robot("hrp2")
 GROUND = Surface("ground", "ground", pin.SE3.Identity())

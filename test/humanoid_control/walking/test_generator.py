@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from humanoid_control.walking import WalkingPattern, generate_walk, load_walking_pattern, plan_footsteps
 from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
-from humanoid_sim.actuation import read_joint_trajectory
+from humanoid_sim.actuation.trajectory_player import read_joint_trajectory
 
 DT = 5e-3
 

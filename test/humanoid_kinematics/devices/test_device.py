@@ -5,16 +5,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_kinematics import (
-    JOY_MAPPINGS,
-    HybridDevice,
-    JoyMapping,
-    NullDevice,
-    PanelDevice,
-    PoseDevice,
-    RateDevice,
-    Response,
-)
+from humanoid_kinematics import PanelDevice, RateDevice
+from humanoid_kinematics.devices.device import JOY_MAPPINGS, HybridDevice, JoyMapping, NullDevice, PoseDevice, Response
 from humanoid_model import InputError
 
 

@@ -7,8 +7,9 @@ import pty
 import numpy as np
 import pytest
 
-from humanoid_kinematics import Response, make_device
+from humanoid_kinematics.devices.device import Response
 from humanoid_kinematics.devices.magellan import FULL, MagellanDevice
+from humanoid_kinematics.devices.selection import make_device
 from humanoid_kinematics.mad.syntax import MadSensor
 
 #: The protocol's alphabet: each character has the value of its low four bits, and even parity.

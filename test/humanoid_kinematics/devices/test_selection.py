@@ -11,15 +11,13 @@ from humanoid_kinematics import (
     DeviceSelection,
     Increment,
     MechanismSolver,
-    NullDevice,
     PanelDevice,
     RateDevice,
-    Response,
     ToolMotion,
     load_scene,
-    make_device,
 )
-from humanoid_kinematics.devices.selection import DEVICE_KINDS, first_selections
+from humanoid_kinematics.devices.device import NullDevice, Response
+from humanoid_kinematics.devices.selection import DEVICE_KINDS, first_selections, make_device
 from humanoid_kinematics.mad.syntax import MadSensor
 from humanoid_model import InputError
 

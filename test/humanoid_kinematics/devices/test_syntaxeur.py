@@ -4,8 +4,9 @@
 import numpy as np
 import pytest
 
-from humanoid_kinematics import JointGoal, MechanismSolver, SolverOptions, load_mechanism
+from humanoid_kinematics import JointGoal, MechanismSolver, load_mechanism
 from humanoid_kinematics.devices.syntaxeur import DeltaArm
+from humanoid_kinematics.solver.mechanism_solver import SolverOptions
 from humanoid_model import InputError
 
 ARM = DeltaArm()

@@ -7,18 +7,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_kinematics import (
-    JointGoal,
-    JointVelocity,
-    LiveLimits,
-    LiveMechanism,
-    Mechanism,
-    ThesisSolver,
-    ToolGoal,
-    ToolMotion,
-    ToolVelocity,
-    load_mechanism,
-)
+from humanoid_kinematics import JointGoal, JointVelocity, Mechanism, ToolGoal, ToolMotion, ToolVelocity, load_mechanism
+from humanoid_kinematics.live.live_mechanism import LiveMechanism
+from humanoid_kinematics.live.newest_commands import LiveLimits
+from humanoid_kinematics.solver.thesis_solver import ThesisSolver
 from humanoid_model import InputError, load_robot
 from humanoid_model.joint_trajectory import JointTrajectory
 

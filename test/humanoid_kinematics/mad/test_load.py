@@ -8,8 +8,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_kinematics import build_scene, load_mechanism, load_scene, read_scene
+from humanoid_kinematics import build_scene, load_mechanism, load_scene
 from humanoid_kinematics.mad import write_mad
+from humanoid_kinematics.mad.load import read_scene
 from humanoid_kinematics.mad.syntax import MadError
 from humanoid_model import InputError, RobotError, RobotWarning
 from humanoid_model.errors import MissingLibraryError

@@ -12,7 +12,6 @@ from humanoid_model.contact import ContactKind, Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts import (
     ContactPlanner,
-    PlanLimits,
     PredefinedCandidates,
     RandomCandidates,
     SearchVolumes,
@@ -22,6 +21,7 @@ from humanoid_planner.contacts import (
 )
 from humanoid_planner.contacts.best_first import End
 from humanoid_planner.contacts.stance import Role
+from humanoid_planner.contacts.verify_plan import PlanLimits
 from humanoid_planner.optimisation.program import ReturnCode
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at, point_at, point_beyond
 

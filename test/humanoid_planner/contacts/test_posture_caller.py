@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts import ContactPlanner, WorkerError, plan_contacts
+from humanoid_planner.contacts import ContactPlanner, plan_contacts
+from humanoid_planner.contacts.posture_caller import WorkerError
 
 TEST = os.getpid()
 

@@ -20,7 +20,8 @@ from examples.contact_scenarios import (
     under_the_table,
 )
 from humanoid_model.files import resolve_mesh_path
-from humanoid_planner.contacts import PlanLimits, plan_contacts, verify_plan
+from humanoid_planner.contacts import plan_contacts, verify_plan
+from humanoid_planner.contacts.verify_plan import PlanLimits
 
 #: What plans with a margin of 1 cm are held to.
 CENTIMETRE = PlanLimits(margin=0.01)

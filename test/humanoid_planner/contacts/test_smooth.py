@@ -7,7 +7,8 @@ import pinocchio as pin
 import pytest
 
 from examples.contact_scenarios import CAN, step_with_rail
-from humanoid_planner.contacts import ContactPlanner, PlanLimits, verify_plan
+from humanoid_planner.contacts import ContactPlanner, verify_plan
+from humanoid_planner.contacts.verify_plan import PlanLimits
 
 
 @pytest.fixture(scope="module")

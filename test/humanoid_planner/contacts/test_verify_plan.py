@@ -8,7 +8,8 @@ import pytest
 from humanoid_model import Contact, Stance, load_robot, load_scene
 from humanoid_model.contact import ContactKind
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts import PlanLimits, plan_contacts, verify_plan
+from humanoid_planner.contacts import plan_contacts, verify_plan
+from humanoid_planner.contacts.verify_plan import PlanLimits
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at
 
 pytestmark = pytest.mark.feature("001-F233")

@@ -11,7 +11,7 @@ from fixtures.gait_models import BIP, BRAKING, CYCLIC, RABBIT, RABBIT_WALK
 from fixtures.gait_problems import oracle_problem, stance
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait import synthesize_gait, synthesize_phase
+from humanoid_planner.gait import synthesize_phase
 from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_planner.gait.global_step.optimize_step import optimize_step, optimize_walk
 from humanoid_planner.gait.optimal_control.control_rows import root_point
@@ -25,7 +25,7 @@ from humanoid_planner.gait.solvers.guess import cubic_extremal_guess
 from humanoid_planner.gait.solvers.phase_solution import PhaseStatus, Tolerances
 from humanoid_planner.gait.solvers.shooting import ShootingOptions, solve_shooting
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions
-from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait
 from humanoid_planner.gait.specification.phase_spec import PhaseKind, PhaseSpec, cyclic_walk, walk_between_rests
 from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 

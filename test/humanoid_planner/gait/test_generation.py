@@ -24,23 +24,22 @@ from humanoid_planner.gait import (
     GaitSettings,
     GaitSolverOptions,
     GaitSpec,
-    GaitStage,
     GaitWeights,
     GlobalSettings,
     PhaseKind,
     PhaseSpec,
-    StageQuantity,
     cyclic_walk,
     generate_gait,
     generation,
     load_gait_model,
     load_walk,
-    synthesize_gait,
     walk_between_rests,
 )
 from humanoid_planner.gait.gait_verdict import judge_motion
 from humanoid_planner.gait.global_step import solve_whole
 from humanoid_planner.gait.global_step.global_gait import GlobalStatus
+from humanoid_planner.gait.solvers.synthesize_gait import synthesize_gait
+from humanoid_planner.gait.specification.gait_spec import GaitStage, StageQuantity
 from humanoid_planner.gait.specification.ground_profile import LEVEL, GroundProfile
 from humanoid_planner.gait.trajectory import from_solution
 

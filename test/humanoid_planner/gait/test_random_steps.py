@@ -9,11 +9,10 @@ from fixtures.gait_models import BIP, CYCLIC, RABBIT, RABBIT_WALK
 from fixtures.random_steps import random_walk
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait import synthesize_gait
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.solvers import synthesize
 from humanoid_planner.gait.solvers.synthesize import synthesize_phase
-from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, phase_problem
+from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, phase_problem, synthesize_gait
 from humanoid_planner.gait.specification.gait_plan import plan_gait
 from humanoid_planner.gait.specification.phase_spec import cyclic_walk
 from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker

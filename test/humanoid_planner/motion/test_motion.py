@@ -11,8 +11,7 @@ import pytest
 from humanoid_model import Contact, ContactKind, Stance, Surface, load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
-from humanoid_planner.motion import find_transitions, stabiliser_events, waist_references
-from humanoid_planner.motion.motion import Case
+from humanoid_planner.motion.motion import Case, find_transitions, stabiliser_events, waist_references
 
 ROBOT = load_robot("hrp2", geometry=False)
 FLOOR = Surface("floor", "floor", pin.SE3.Identity())

@@ -9,9 +9,9 @@ import pinocchio as pin
 import pytest
 
 from humanoid_model import Contact, ContactKind, Stance, load_robot, load_scene
-from humanoid_planner.motion import MotionSettings, find_transitions
+from humanoid_planner.motion import MotionSettings
 from humanoid_planner.motion.body_path import BodyPath
-from humanoid_planner.motion.motion import Case
+from humanoid_planner.motion.motion import Case, find_transitions
 from humanoid_planner.motion.stance_postures import StancePostures
 from humanoid_planner.motion.step_path import _Clearance, _ways
 

@@ -11,7 +11,9 @@ from numpy.testing import assert_allclose
 
 from benchmark.posture_problems import HAND, Case, collision_options, perturbed, scene_case
 from humanoid_planner.optimisation.program import SolverOptions
-from humanoid_planner.posture import CollisionModel, PostureProblem, PostureRequirements, PostureResult, solve_problem
+from humanoid_planner.posture import CollisionModel, PostureResult
+from humanoid_planner.posture.generate import solve_problem
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 
 pytestmark = [pytest.mark.slow, pytest.mark.feature("001-F006")]
 #: What may touch: contacts and what a hand grasps.

@@ -20,14 +20,13 @@ from humanoid_planner.posture import (
     LeastTorque,
     Load,
     NearReference,
-    PostureProblem,
-    PostureRequirements,
     PostureResult,
     Task,
     generate_posture,
     near_middle,
-    solve_problem,
 )
+from humanoid_planner.posture.generate import solve_problem
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 from humanoid_planner.posture.tasks import link_tasks
 from humanoid_planner.posture.tasks.state import PostureState
 

@@ -9,7 +9,8 @@ from fixtures.planner_robots import reference_data
 from fixtures.posture_problems import HALF_SITTING, HRP2, feet, feet_and_hand, kinematics_at
 
 from humanoid_model import Stance
-from humanoid_planner.posture import NearReference, PostureProblem, PostureRequirements, generate_posture
+from humanoid_planner.posture import NearReference, generate_posture
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 from humanoid_planner.posture.program import FORCE_WEIGHT
 from humanoid_planner.posture.tasks import link_tasks
 from humanoid_planner.posture.tasks.geometric_rows import ANGLE

@@ -12,14 +12,9 @@ from humanoid_model import Contact, PairRule, Scene, SceneBody, Stance, Surface,
 from humanoid_model.description import Box, Cylinder, Geometry, HalfSpace, Shape
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import SolverOptions
-from humanoid_planner.posture import (
-    CollisionModel,
-    NearReference,
-    PostureProblem,
-    PostureRequirements,
-    PostureResult,
-    solve_problem,
-)
+from humanoid_planner.posture import CollisionModel, NearReference, PostureResult
+from humanoid_planner.posture.generate import solve_problem
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 
 HRP2 = load_robot("hrp2")
 HALF_SITTING = HRP2.postures["half_sitting"]

@@ -13,9 +13,10 @@ from fixtures.posture_problems import HALF_SITTING, HRP2, feet, hand_on_wall
 from humanoid_model import Contact, InputError, Stance, Surface, load_robot
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.optimisation.program import ReturnCode, SolverOptions
-from humanoid_planner.posture import NearReference, PostureProblem, PostureRequirements, generate_posture
+from humanoid_planner.posture import NearReference, generate_posture
 from humanoid_planner.posture.explanation import out_of_reach
 from humanoid_planner.posture.generate import RESTARTS
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 from humanoid_planner.posture.tasks import link_tasks
 
 KINEMATICS = RobotKinematics(HRP2)

@@ -10,7 +10,7 @@ import pytest
 
 from humanoid_model import Contact, Robot, Scene, Stance, load_robot, load_scene
 from humanoid_model.errors import InputError
-from humanoid_planner.equilibrium import EquilibriumMethod
+from humanoid_planner.equilibrium.body_equilibrium import EquilibriumMethod
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.posture import Load, NearReference, StanceEquilibrium, check_stance, generate_posture
 

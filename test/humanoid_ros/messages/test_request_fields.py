@@ -15,7 +15,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.fields import descriptions
 from humanoid_planner.contacts import ContactProblem
 from humanoid_planner.motion import MotionSettings
-from humanoid_planner.posture import PostureRequirements
+from humanoid_planner.posture.problem import PostureRequirements
 from humanoid_ros.messages.request_fields import constants_of, read_fields, within, write_word
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from humanoid_codegen import ModelCache
-from humanoid_kinematics import read_scene
+from humanoid_codegen.inverse_dynamics import ModelCache
+from humanoid_kinematics.mad.load import read_scene
 from humanoid_model import RobotWarning, load_robot, load_scene
 from humanoid_model.description import Mesh
 from humanoid_model.errors import InputError

@@ -10,7 +10,8 @@ rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from humanoid_stack.msg import MechanismCommand  # noqa: E402
 
-from humanoid_kinematics import LiveMechanism, load_mechanism  # noqa: E402
+from humanoid_kinematics import load_mechanism  # noqa: E402
+from humanoid_kinematics.live.live_mechanism import LiveMechanism  # noqa: E402
 from humanoid_ros.kinematics.mechanism_messages import commands  # noqa: E402
 from humanoid_ros.viewer.mechanism_calls import drag_target, drive_target  # noqa: E402
 

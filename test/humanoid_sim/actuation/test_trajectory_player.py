@@ -16,7 +16,8 @@ from humanoid_model import Robot, load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.joint_trajectory import JointTrajectory
 from humanoid_sim import Simulation
-from humanoid_sim.actuation import FeedForward, MotorLimiter, TrajectoryPlayer, read_joint_trajectory
+from humanoid_sim.actuation import FeedForward, MotorLimiter, TrajectoryPlayer
+from humanoid_sim.actuation.trajectory_player import read_joint_trajectory
 from humanoid_sim.sensing import NoisySensors
 from humanoid_sim.state_file import read_state, write_state
 

@@ -9,7 +9,8 @@ import pytest
 from humanoid_model.controller import Command, Measurement
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
-from humanoid_sim.control import ControllerInLoop, measure
+from humanoid_sim.control import ControllerInLoop
+from humanoid_sim.control.controller_in_loop import measure
 from humanoid_sim.sensing import NoisySensors
 
 

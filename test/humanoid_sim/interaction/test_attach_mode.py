@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
-from humanoid_sim.interaction import AttachMode, MouseDevice, ScriptedDevice, emulated_omni
+from humanoid_sim.interaction import AttachMode, MouseDevice, ScriptedDevice
+from humanoid_sim.interaction.device import emulated_omni
 from humanoid_sim.scenario import load_scenario, make_simulation, run_scenario
 
 G = 9.8

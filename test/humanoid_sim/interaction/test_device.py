@@ -10,7 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
-from humanoid_sim.interaction import Device, MouseDevice, ScriptedDevice, emulated_omni
+from humanoid_sim.interaction import Device, MouseDevice, ScriptedDevice
+from humanoid_sim.interaction.device import emulated_omni
 
 
 def test_scripts_pass_their_points_at_rest_with_consistent_velocities() -> None:

@@ -10,9 +10,10 @@ from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
-from humanoid_sim.interaction import AttachMode, JointAdmittance, ScriptedDevice
+from humanoid_sim.interaction import AttachMode, ScriptedDevice
 from humanoid_sim.interaction.device import DeviceSample
 from humanoid_sim.interaction.interaction import BodyForce, Interaction
+from humanoid_sim.interaction.joint_admittance import JointAdmittance
 
 ARM = [f"RARM_JOINT{i}" for i in range(7)]
 HAND = "hrp2/RARM_LINK6"

@@ -16,7 +16,8 @@ from scipy.optimize import LinearConstraint, minimize
 from humanoid_model.description import Mesh
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
-from humanoid_sim.interaction import ScriptedDevice, TouchMode, emulated_omni
+from humanoid_sim.interaction import ScriptedDevice, TouchMode
+from humanoid_sim.interaction.device import emulated_omni
 from humanoid_sim.interaction.nearby import MAX_TRIANGLES, NearbyShapes, triangle_planes
 from humanoid_sim.interaction.touch_mode import Proxy, project
 from humanoid_sim.world.world import World

@@ -10,8 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
-from humanoid_sim.recording import PLOTS, plot_log
-from humanoid_sim.recording.log import Columns
+from humanoid_sim.recording import plot_log
+from humanoid_sim.recording.log import PLOTS, Columns
 
 
 def made_log() -> dict[str, Columns]:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from humanoid_sim import Simulation
-from humanoid_sim.sensing import InertialMeans, NoisySensors
+from humanoid_sim.sensing import NoisySensors
+from humanoid_sim.sensing.inertial_means import InertialMeans
 
 pytestmark = pytest.mark.feature("000-F147")
 

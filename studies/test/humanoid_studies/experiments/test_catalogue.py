@@ -10,8 +10,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from humanoid_model.errors import InputError
-from humanoid_studies.experiments import ComparedNumbers, experiments_of, find_experiment
-from humanoid_studies.experiments.compared_numbers import judgement
+from humanoid_studies.experiments.catalogue import experiments_of, find_experiment
+from humanoid_studies.experiments.compared_numbers import ComparedNumbers, judgement
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import math
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_studies.experiments import find_experiment
-from humanoid_studies.gait import EXPERIMENTS
+from humanoid_studies.experiments.catalogue import find_experiment
 from humanoid_studies.gait.experiment_result import ExperimentResult, Row, between, near, told
+from humanoid_studies.gait.registry import EXPERIMENTS
 
 
 @pytest.mark.feature("003-F107", "003-F108", "003-F109", "003-F110")

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError, RobotError
-from humanoid_studies.script import Robot, create_script, script_from_urdf
+from humanoid_studies.script import create_script, script_from_urdf
 from humanoid_studies.script.generator import create_backward, create_forward, select_forward
+from humanoid_studies.script.robot import Robot
 
 ROBOTS = ["robot_2r_a", "robot_2r_b", "tree4", "syn3p33r", "bip", "hrp2"]
 

@@ -4,7 +4,8 @@
 import numpy as np
 import pytest
 
-from humanoid_studies.script import Robot, script_from_urdf
+from humanoid_studies.script import script_from_urdf
+from humanoid_studies.script.robot import Robot
 
 JOINTS = [
     "WJ_px", "WJ_py", "WJ_pz", "WJ_x", "WJ_y", "WJ_z",

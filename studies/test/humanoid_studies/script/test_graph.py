@@ -7,8 +7,8 @@ import pytest
 from matplotlib import image
 
 from humanoid_model.errors import InputError
-from humanoid_studies.script import Robot
 from humanoid_studies.script.graph import draw_png, write_dot
+from humanoid_studies.script.robot import Robot
 
 pytestmark = pytest.mark.feature("004-F32")
 

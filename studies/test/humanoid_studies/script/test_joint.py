@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import RobotError
-from humanoid_studies.script import Joint
+from humanoid_studies.script.joint import Joint
 
 
 def joint(kind: str = "continuous", axis: str = "0 0 1") -> Joint:

@@ -2,7 +2,7 @@
 import pytest
 
 from humanoid_model.errors import RobotError
-from humanoid_studies.script import Link
+from humanoid_studies.script.link import Link
 
 
 def test_record_becomes_source_text():

@@ -5,7 +5,7 @@ import pytest
 
 from humanoid_model.errors import RobotError
 from humanoid_model.urdf import read_urdf
-from humanoid_studies.script import parser_urdf as parser_function
+from humanoid_studies.script.parser_urdf import parser_urdf as parser_function
 from humanoid_studies.script.robot import Robot
 
 # The package shows the function under the name of its module.

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import RobotError
-from humanoid_studies.script import Robot, parser_urdf
+from humanoid_studies.script.parser_urdf import parser_urdf
+from humanoid_studies.script.robot import Robot
 
 
 def joint(name: str, parent: str, child: str, kind: str = "continuous") -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_studies.simulator import ExperimentResult, Panel, Row, curve
+from humanoid_studies.simulator.experiment_result import ExperimentResult, Panel, Row, curve
 
 
 def result(*rows: Row, panels: int = 0) -> ExperimentResult:

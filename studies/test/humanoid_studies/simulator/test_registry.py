@@ -4,7 +4,7 @@ from __future__ import annotations
 import inspect
 from importlib import import_module
 
-from humanoid_studies.simulator import EXPERIMENTS
+from humanoid_studies.simulator.registry import EXPERIMENTS
 
 
 def test_each_experiment_runs_without_being_told_anything() -> None:

@@ -8,7 +8,8 @@ from fixtures.posture_problems import HALF_SITTING, HRP2, feet, feet_and_hand, w
 
 from humanoid_model import Contact, ContactKind, InputError, Stance, Surface
 from humanoid_planner.equilibrium import ContactPoints, check_equilibrium
-from humanoid_planner.posture import PostureProblem, PostureRequirements, generate_posture
+from humanoid_planner.posture import generate_posture
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 from humanoid_planner.posture.tasks.criteria import centre_in_polygon, centre_in_wrenches
 
 #: Of the soles and the hand.

@@ -19,14 +19,8 @@ from humanoid_planner.distance.collision_pairs import MarginRule
 from humanoid_planner.distance.distance_pairs import DistancePairs
 from humanoid_planner.distance.sphere_torus_volume import SphereTorusVolume
 from humanoid_planner.kinematics import RobotKinematics
-from humanoid_planner.posture import (
-    CollisionModel,
-    NearReference,
-    PostureProblem,
-    PostureRequirements,
-    PostureResult,
-    generate_posture,
-)
+from humanoid_planner.posture import CollisionModel, NearReference, PostureResult, generate_posture
+from humanoid_planner.posture.problem import PostureProblem, PostureRequirements
 from humanoid_planner.posture.tasks.collision_model import load_pairs, save_pairs, store_path
 from humanoid_planner.posture.tasks.collision_task import CompoundTask
 from humanoid_planner.posture.tasks.link_tasks import point_at
