@@ -129,11 +129,6 @@ class MotionTracker:
         """Locations that bear."""
         return tuple(limb.name for limb in self._limbs if limb.held)
 
-    def stop(self, reason: str) -> None:
-        """Stay in the stance that it has; a motion that isn't at rest where contacts are made goes on to its end."""
-        if self.mode in (TrackMode.TRACKING, TrackMode.WAITING) and self._reference.waits:
-            self.mode, self.reason = TrackMode.STOPPED, reason
-
     def reset(self, placement_world_base: pin.SE3 | None = None) -> None:
         """Forget all that was measured, and begin at the beginning of the motion.
 
@@ -153,6 +148,11 @@ class MotionTracker:
         self._surfaces: dict[str, Array] = {}
         self._time, self._rate, self._missing = math.nan, 1.0 if not self._reference.waits else 0.0, ""
         self._efforts: Array = np.zeros(len(self._names))
+
+    def stop(self, reason: str) -> None:
+        """Stay in the stance that it has; a motion that isn't at rest where contacts are made goes on to its end."""
+        if self.mode in (TrackMode.TRACKING, TrackMode.WAITING) and self._reference.waits:
+            self.mode, self.reason = TrackMode.STOPPED, reason
 
     def __deepcopy__(self, memo: dict[int, Any]) -> MotionTracker:
         """Return a copy that goes on by itself and shares robot and motion."""

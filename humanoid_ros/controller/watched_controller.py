@@ -218,15 +218,15 @@ class WatchedController:
 
     def _command(self, measurement: Measurement) -> Command | None:
         """Ask who commands; whoever is to take over listens until he can."""
-        if self._next is not None:
+        successor, command = self._next, None
+        if successor is not None:
             try:
-                command = self._next.update(measurement.time, measurement)
+                command = successor.update(measurement.time, measurement)
             except HumanoidError as error:
                 self.tell(f"can't take over: {error}")
                 self._next, self.tracker = None, None if self._commander is self.walker else self.tracker
-                command = None
             if command is not None:
-                self._commander, self._next = self._next, None
+                self._commander, self._next = successor, None
                 if self._commander is self.walker:
                     self.tracker = None
                 return command
@@ -263,7 +263,8 @@ class WatchedController:
             if not math.isfinite(q)
         ]  # fmt: skip
         wrong |= {f"the encoder of {name} is silent" for name in silent}
-        needed = self.needed if self._commander is self.walker else self.needed | set(self._commander.sensors)
+        moved = self._commander.sensors if isinstance(self._commander, MotionTracker) else ()
+        needed = self.needed.union(moved)
         wrong |= {f"{name} is silent" for name in needed - set(measurement.wrenches)}
         self._lost = {words: self._lost.get(words, measurement.time) for words in wrong}
         late = [words for words, since in self._lost.items() if measurement.time - since >= self._settings.patience]
