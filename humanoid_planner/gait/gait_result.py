@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from humanoid_model import Robot
+from humanoid_model.violation import Violation, told
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.gait.global_step.global_gait import GlobalGait
 from humanoid_planner.gait.lift.lifted_figure import lifted_figure
@@ -17,7 +18,6 @@ from humanoid_planner.gait.lift.whole_trajectory import whole_trajectory
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
-from humanoid_planner.gait.solvers.violation import Violation, told
 from humanoid_planner.gait.specification.gait_model import GaitModel
 from humanoid_planner.gait.specification.gait_spec import GaitSpec
 from humanoid_planner.gait.specification.phase_spec import PhaseKind

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 
 from humanoid_model.errors import InputError
+from humanoid_model.ground_profile import LEVEL
+from humanoid_model.motion_verdict import judge_motion
 from humanoid_model.progress import Progress, ProgressCallback, as_part
 from humanoid_planner.gait.gait_result import GaitResult, outcome
-from humanoid_planner.gait.gait_verdict import judge_motion
 from humanoid_planner.gait.global_step.global_gait import GlobalGait
 from humanoid_planner.gait.global_step.solve_whole import solve_whole
 from humanoid_planner.gait.lift.level_walk import (
@@ -31,7 +32,7 @@ from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution, phase_pr
 from humanoid_planner.gait.specification.gait_model import GaitModel, load_gait_model, load_whole_model
 from humanoid_planner.gait.specification.gait_plan import GaitPlan, plan_gait
 from humanoid_planner.gait.specification.gait_spec import GaitSpec
-from humanoid_planner.gait.specification.ground_profile import LEVEL, ground_profile
+from humanoid_planner.gait.specification.ground_profile import ground_profile
 from humanoid_planner.gait.specification.phase_spec import PhaseSpec
 from humanoid_planner.gait.specification.spec_problems import (
     UnreachableError,

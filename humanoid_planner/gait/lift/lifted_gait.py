@@ -15,6 +15,7 @@ from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_model.robot import Robot
+from humanoid_model.violation import ViolationKind
 from humanoid_model.whole_body_dynamics import multibody_zero_moment_point
 from humanoid_planner.gait.lift.bearing import Bearing, Part, SoleGeometry, bearing_points, sole_of_leg, support_margin
 from humanoid_planner.gait.lift.ground_forces import GroundForces, ground_forces
@@ -23,7 +24,6 @@ from humanoid_planner.gait.lift.leg_placement import LegPlacement
 from humanoid_planner.gait.lift.sagittal_samples import SagittalPhase, accelerations, sample_gait
 from humanoid_planner.gait.models.sagittal_projection import SagittalProjection
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
-from humanoid_planner.gait.solvers.violation import ViolationKind
 from humanoid_planner.gait.specification.phase_spec import PhaseKind
 
 

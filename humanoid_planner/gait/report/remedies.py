@@ -6,7 +6,7 @@ The thesis' practice, in the words of this package's settings: what is first, an
 
 from __future__ import annotations
 
-from humanoid_planner.gait.solvers.violation import ViolationKind
+from humanoid_model.violation import ViolationKind
 
 REMEDIES: dict[ViolationKind, tuple[str, str]] = {
     ViolationKind.RELEASED_FOOT_PULLS: (

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from humanoid_model.arrays import Reals
+from humanoid_model.ground_profile import GroundProfile
 from humanoid_planner.gait.optimal_control.penalties import Obstacle
 from humanoid_planner.gait.solvers.synthesize_gait import GaitSolution
-from humanoid_planner.gait.specification.ground_profile import GroundProfile, ground_profile
+from humanoid_planner.gait.specification.ground_profile import ground_profile
 from humanoid_planner.gait.trajectory.gait_series import LEGS, GaitSeries
 
 LEG_COLOURS = {"left": "#1f5fa8", "right": "#d1601c"}

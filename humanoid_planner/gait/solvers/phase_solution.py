@@ -12,13 +12,13 @@ import numpy as np
 
 from humanoid_model.arrays import Reals
 from humanoid_model.errors import InputError
+from humanoid_model.violation import Limit, Violation, ViolationKind, told, worst_first
 from humanoid_planner.gait.mechanism.phase_model import PhaseModel
 from humanoid_planner.gait.optimal_control.effort import Energies, energies
 from humanoid_planner.gait.optimal_control.foot_series import FootSeries, foot_series
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
 from humanoid_planner.gait.optimal_control.pontryagin import PontryaginSystem
 from humanoid_planner.gait.solvers.boundary_value_problem import hermite
-from humanoid_planner.gait.solvers.violation import Limit, Violation, ViolationKind, told, worst_first
 
 
 class PhaseStatus(enum.Enum):

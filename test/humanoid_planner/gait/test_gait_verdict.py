@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from humanoid_model.ground_profile import LEVEL, GroundProfile
+from humanoid_model.motion_verdict import judge_motion
+from humanoid_model.violation import ViolationKind
 from humanoid_model.whole_body_trajectory import PlannedForce, WholeBodyTrajectory
 from humanoid_planner.gait import GaitResult, GaitSolverOptions, GaitSpec, generate_gait
-from humanoid_planner.gait.gait_verdict import judge_motion
-from humanoid_planner.gait.solvers.violation import ViolationKind
-from humanoid_planner.gait.specification.ground_profile import LEVEL, GroundProfile, ground_profile
+from humanoid_planner.gait.specification.ground_profile import ground_profile
 
 pytestmark = pytest.mark.feature("003-F106")
 

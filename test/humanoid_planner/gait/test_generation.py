@@ -16,6 +16,8 @@ from fixtures.gait_models import CYCLIC, RABBIT_WALK
 from fixtures.gait_oracles import ORACLES
 
 from humanoid_model.errors import InputError
+from humanoid_model.ground_profile import LEVEL, GroundProfile
+from humanoid_model.motion_verdict import judge_motion
 from humanoid_model.progress import Progress
 from humanoid_planner.gait import (
     GaitBounds,
@@ -35,12 +37,10 @@ from humanoid_planner.gait import (
     load_walk,
     walk_between_rests,
 )
-from humanoid_planner.gait.gait_verdict import judge_motion
 from humanoid_planner.gait.global_step import solve_whole
 from humanoid_planner.gait.global_step.global_gait import GlobalStatus
 from humanoid_planner.gait.solvers.synthesize_gait import synthesize_gait
 from humanoid_planner.gait.specification.gait_spec import GaitStage, StageQuantity
-from humanoid_planner.gait.specification.ground_profile import LEVEL, GroundProfile
 from humanoid_planner.gait.trajectory import from_solution
 
 pytestmark = pytest.mark.feature("003-F106")

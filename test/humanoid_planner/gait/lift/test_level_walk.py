@@ -10,6 +10,7 @@ import pytest
 from humanoid_model import load_robot
 from humanoid_model.errors import InputError
 from humanoid_model.files import find_resource
+from humanoid_model.violation import ViolationKind
 from humanoid_planner.gait.lift.level_walk import (
     LAST,
     TORQUE_SHARE,
@@ -27,7 +28,6 @@ from humanoid_planner.gait.models.sagittal_projection import project_to_sagittal
 from humanoid_planner.gait.solvers.phase_solution import PhaseStatus
 from humanoid_planner.gait.solvers.synthesize import synthesize_phase
 from humanoid_planner.gait.solvers.synthesize_gait import phase_problem, synthesize_gait
-from humanoid_planner.gait.solvers.violation import ViolationKind
 from humanoid_planner.gait.specification.phase_spec import PhaseKind, plan_phase, walk_through
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from fixtures.gait_oracles import ORACLES
 
+from humanoid_model.violation import ViolationKind
 from humanoid_planner.gait.report.gait_report import gait_report
 from humanoid_planner.gait.report.remedies import REMEDIES
-from humanoid_planner.gait.solvers.violation import ViolationKind
 from humanoid_planner.gait.trajectory.gait_series import gait_series
 
 

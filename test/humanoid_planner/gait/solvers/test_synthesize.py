@@ -12,6 +12,7 @@ from scipy.integrate import trapezoid
 
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Progress
+from humanoid_model.violation import ViolationKind
 from humanoid_planner.gait.optimal_control.control_rows import root_point
 from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
 from humanoid_planner.gait.optimal_control.end_state import EndState
@@ -22,7 +23,6 @@ from humanoid_planner.gait.solvers.continuation import Stage
 from humanoid_planner.gait.solvers.direct import DirectOptions
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, PhaseStatus, Tolerances
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
-from humanoid_planner.gait.solvers.violation import ViolationKind
 
 QUICK = ("5bar_A", "5bar_B", "5bar_C", "rabbit_dsp", "rabbit_ssp_5torques", "bip_dsp_cyclic", "bip_dsp_brake")
 SLOWER = ("bip_ssp_cyclic", "bip_ssp_start", "bip_ssp_stop")

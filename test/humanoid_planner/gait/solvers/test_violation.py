@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from fixtures.gait_problems import oracle_problem, stance
 
+from humanoid_model.violation import Limit, Violation, ViolationKind, told
 from humanoid_planner.gait.solvers.phase_solution import PhaseSolution, Tolerances, find_violations
 from humanoid_planner.gait.solvers.synthesize import SynthesisOptions, synthesize_phase
-from humanoid_planner.gait.solvers.violation import Limit, Violation, ViolationKind, told
 
 pytestmark = pytest.mark.feature("003-F106")
 

@@ -11,9 +11,9 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.arrays import Array
+from humanoid_model.ground_profile import GroundProfile
+from humanoid_model.violation import Limit, Violation, ViolationKind, worst_first
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
-from humanoid_planner.gait.solvers.violation import Limit, Violation, ViolationKind, worst_first
-from humanoid_planner.gait.specification.ground_profile import GroundProfile
 
 ANGLE = 2e-3
 """Way beyond the end of a range that counts as none [rad or m]: what penalties leave over."""
