@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,10 @@ from typing import TextIO
 
 from tqdm import tqdm
 
-from humanoid_model.errors import HumanoidError
+from humanoid_model.errors import HumanoidError, InputError
+
+#: Time between two looks of a :class:`Watch` at its callback [s].
+_EVERY = 0.1
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,52 @@ def tell(progress: ProgressCallback | None, item: Progress) -> None:
     """
     if progress is not None and progress(item):
         raise CancelledWorkError(f"was cancelled: {item.stage}")
+
+
+class Watch:
+    """Looks at the clock and tells a callback while work goes on in loops that know neither.
+
+    Attributes:
+        now: what the callback is told now and then; whoever works sets it.
+        why: what ended the work; empty while it goes on.
+    """
+
+    def __init__(self, progress: ProgressCallback | None = None, time_limit: float = math.inf) -> None:
+        """Take a callback and a time limit [s].
+
+        Raises:
+            InputError: the limit is NaN.
+        """
+        if math.isnan(time_limit):
+            raise InputError("is NaN", element="time_limit", remedy="Give a number, or infinity for none")
+        self._progress, self._limit = progress, time_limit
+        self._began, self._told = time.perf_counter(), -math.inf
+        self.now, self.why = Progress(""), ""
+
+    def over(self) -> bool:
+        """Return whether the work has to end; may be asked as often as one likes."""
+        now = time.perf_counter()
+        if not self.why and now - self._began >= self._limit:
+            self.why = f"the time limit of {self._limit:g} s is reached"
+        elif not self.why and self._progress is not None and now - self._told >= _EVERY:
+            self._told = now
+            if self._progress(self.now):
+                self.why = "it was cancelled"
+        return bool(self.why)
+
+    def check(self) -> None:
+        """Go on, or raise.
+
+        Raises:
+            CancelledWorkError: the work has to end.
+        """
+        if self.over():
+            raise CancelledWorkError(self.why)
+
+    def tell(self, item: Progress) -> None:
+        """Tell at once what is done from now on; raises like :meth:`check`."""
+        self.now, self._told = item, -math.inf
+        self.check()
 
 
 @contextmanager

@@ -35,6 +35,7 @@ class Node(Generic[S]):
         potential: U of the state; the lowest is expanded first.
         parent: index of the node it came from; None for the root.
         expanded: whether its children were generated.
+        closed: whether it was cut off.
     """
 
     index: int
@@ -42,6 +43,7 @@ class Node(Generic[S]):
     potential: float
     parent: int | None
     expanded: bool = False
+    closed: bool = False
 
 
 class End(Enum):
@@ -98,6 +100,19 @@ class SearchSpace(ABC, Generic[S]):
             ExpansionInterruptedError: likewise.
         """
         return None
+
+    def forget(self, node: Node[S], cut: Iterable[Node[S]], nodes: list[Node[S]]) -> Iterable[int]:
+        """Take the way from a node's parent to it for none: the one isn't given again as the other's child.
+
+        Args:
+            node: that was cut off.
+            cut: the node and all that grew from it, which others may give anew.
+            nodes: the tree.
+
+        Returns:
+            Nodes that gave none of what was cut as it was known already.
+        """
+        return ()
 
     def cut_short(self) -> Collection[int]:
         """Return the nodes whose expansion left states out that another one gives; asked when nothing else waits."""
@@ -165,6 +180,28 @@ class BestFirstSearch(Generic[S]):
             )
         self._insert(start, None)
 
+    def close(self, node: Node[S]) -> None:
+        """Cut a node off, with all that grew from it; the search goes on in what is left of the tree.
+
+        Raises:
+            InputError: it is the root.
+        """
+        if node.parent is None:
+            raise InputError("is the root", element="node", remedy="Close another one")
+        parent = self.nodes[node.parent]
+        node.closed, cut = True, [node]
+        for one in self.nodes[node.index + 1 :]:
+            if not one.closed and one.parent is not None and self.nodes[one.parent].closed:
+                one.closed = True
+                cut.append(one)
+        again = set(self.space.forget(node, cut, self.nodes))
+        if self.goal is not None and self.goal.closed:
+            self.goal = None
+        # A parent without children was joined to the goal before they were sought.
+        for index in sorted(again if parent.expanded else again | {parent.index}):
+            self._wait(self.nodes[index])
+        self._best = min((one for one in self.nodes if not one.closed), key=lambda one: one.potential).index
+
     @property
     def best(self) -> Node[S]:
         """The goal if it is reached, else the node of lowest potential; of equal ones the first."""
@@ -212,7 +249,8 @@ class BestFirstSearch(Generic[S]):
             while self.goal is None:
                 if not self._waiting:
                     for index in self.space.cut_short():
-                        self._wait(self.nodes[index])
+                        if not self.nodes[index].closed:
+                            self._wait(self.nodes[index])
                 if not self._waiting:
                     return End.EMPTY
                 if len(self.nodes) >= max_nodes:
@@ -221,6 +259,8 @@ class BestFirstSearch(Generic[S]):
                     return why
                 entry = heapq.heappop(self._waiting)
                 node = self.nodes[entry[2]]
+                if node.closed:
+                    continue
                 late = node.potential + self.space.delay(node.state)
                 if late > entry[0]:
                     heapq.heappush(self._waiting, (late, *entry[1:]))
@@ -291,6 +331,7 @@ class BestFirstSearch(Generic[S]):
                 [node.parent, node.potential, node.expanded, self.space.encode(node.state)] for node in self.nodes
             ],
             "again": [index for _, _, index in self._waiting if self.nodes[index].expanded],
+            "closed": [node.index for node in self.nodes if node.closed],
             "memory": self.space.memory(),
         }
 
@@ -307,14 +348,18 @@ class BestFirstSearch(Generic[S]):
         search.threshold = math.inf if data["threshold"] is None else float(data["threshold"])
         search.time, search.expanded, search._best, search._told = float(data["time"]), 0, 0, -1
         search.nodes, search._waiting, search.goal = [], [], None
+        closed = set(data["closed"])
         for parent, potential, expanded, encoded in data["nodes"]:
             state = space.decode(encoded)
-            space.add(state)
             node = search._append(state, parent, float(potential))
-            node.expanded = bool(expanded)
+            node.expanded, node.closed = bool(expanded), node.index in closed
             search.expanded += node.expanded
+            if node.closed:
+                continue
+            space.add(state)
             if not expanded and node.index != data["goal"]:
                 search._wait(node)
+        search._best = min((one for one in search.nodes if not one.closed), key=lambda one: one.potential).index
         for index in data["again"]:
             search._wait(search.nodes[index])
         space.recall(data["memory"])
@@ -323,7 +368,7 @@ class BestFirstSearch(Generic[S]):
         return search
 
 
-_FORMAT = "humanoid_stack search tree 2"
+_FORMAT = "humanoid_stack search tree 3"
 
 
 def save_tree(search: BestFirstSearch[S], path: str | Path, problem: str) -> None:

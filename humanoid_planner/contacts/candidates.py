@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,11 +32,13 @@ class Place:
         placement_world_surface: of the couple's surface.
         pelvis: (3,) of the robot's base in the parent's posture, world [m].
         rng: of this couple and node: the same whatever was done before.
+        look: asked between draws; raises where the search has to stop.
     """
 
     placement_world_surface: pin.SE3
     pelvis: NDArray[np.float64]
     rng: np.random.Generator
+    look: Callable[[], None] = lambda: None
 
 
 class Candidates(ABC):
@@ -119,6 +121,7 @@ class RandomCandidates(Described, Candidates):
             return []
         found = []
         for _ in range(round(self.density * math.sqrt(volume.area))):
+            place.look()
             if self.headings:
                 theta = float(place.rng.choice(self.headings)) + place.rng.uniform(-self.turn, self.turn)
             else:

@@ -87,6 +87,9 @@ class ContactSpace(SearchSpace[StancePosture]):
         self._answered: dict[tuple[int, int], PostureResult] = {}
         self._failures: Counter[tuple[int, ...]] = Counter()
         self._cut: set[int] = set()
+        self._pause = _Pause(lambda: False)
+        #: Stances that nodes have no way to, by the nodes' indices; the goal's posture is None.
+        self._no_way: dict[int, list[PlannedStance | None]] = {}
         #: What kept nodes from the goal, by index.
         self.far_from_goal: dict[int, str] = {}
         #: How often what kept the robot from holding on a surface, by its name.
@@ -142,6 +145,8 @@ class ContactSpace(SearchSpace[StancePosture]):
             names = ", ".join(f"{location} on {surface}" for location, surface in missing)
             self.far_from_goal[node.index] = f"it asks for contacts that are missing: {names}"
             return None
+        if None in self._no_way.get(node.index, ()):
+            return None
         if not self.posture_potential(node.state.q) < self.problem.goal_potential:
             return None
         stance = settled.stance(self.couples)
@@ -167,6 +172,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         Each couple's children ask for postures in turn; what all couples ask at a time is answered at a time.
         The children come in the order of the couples, whoever answers first.
         """
+        self._pause = _Pause(stop)
         families = [(node, asking) for asking in self._children(node)]
         if self.problem.method == "vbfp" and node.parent is not None:
             families.append((nodes[node.parent], self._next_siblings(node.state)))
@@ -180,7 +186,7 @@ class ContactSpace(SearchSpace[StancePosture]):
                 (parent.index, child)
                 for (parent, _), some in zip(families, found, strict=True)
                 for child in some
-                if self._way(parent.state, child)
+                if self._way(parent, child)
             ]
         except BaseException:
             # As if nothing had been: the same questions are asked again, in the same order.
@@ -191,10 +197,36 @@ class ContactSpace(SearchSpace[StancePosture]):
         self._answered.clear()
         return children
 
-    def _way(self, parent: StancePosture, child: StancePosture) -> bool:
-        exists = self.problem.way_exists is None or self.problem.way_exists(parent, child)
+    def _way(self, parent: Node[StancePosture], child: StancePosture) -> bool:
+        """Return whether nothing says that there is no way from a node to a child."""
+        refused = self._no_way.get(parent.index, ())
+        exists = not any(one is not None and self.problem.metric.equal(one, child.stance) for one in refused)
+        if not exists:
+            self._known.discard(child.stance)
+        elif self.problem.way_exists is not None:
+            exists = self.problem.way_exists(parent.state, child)
         self.counts.disconnected += not exists
         return exists
+
+    def forget(
+        self, node: Node[StancePosture], cut: Iterable[Node[StancePosture]], nodes: list[Node[StancePosture]]
+    ) -> list[int]:
+        """Take a way for none: stances of the same couples are put off, what was behind it is sought from elsewhere."""
+        assert node.parent is not None
+        self._no_way.setdefault(node.parent, []).append(None if node.state.at_goal else node.state.stance)
+        self._failures[node.state.stance.couples] += 1
+        stances = [one.state.stance for one in cut if not one.state.at_goal]
+        for stance in stances:
+            self._known.discard(stance)
+        before = [stance.before() for stance in stances]
+        first = 0 if node.state.at_goal else 1
+        return [
+            one.index
+            for one in nodes
+            if one.expanded and not one.closed
+            for bases in [before[first:] if one.index == node.parent else before]
+            if any(self.problem.metric.equal(one.state.stance.settled(), base) for base in bases)
+        ]
 
     def _converse(
         self, node: Node[StancePosture], families: Sequence[_Asking], stop: Callable[[], bool]
@@ -267,10 +299,15 @@ class ContactSpace(SearchSpace[StancePosture]):
         else:
             yield from self._promising_contacts(node, base, free, self.problem.children)
 
+    def _look(self) -> None:
+        """Raise where an expansion has to stop; what asks many questions of its own asks this too."""
+        if self._pause():
+            raise ExpansionInterruptedError
+
     def _place(self, node: Node[StancePosture], couple: int) -> Place:
         surface = self._surfaces[couple % len(self.couples.surfaces)]
         rng = np.random.default_rng((self.problem.seed, node.index, couple))
-        return Place(surface, self.caller.robot.placement_base(node.state.q).translation, rng)
+        return Place(surface, self.caller.robot.placement_base(node.state.q).translation, rng, self._look)
 
     def _promising_contacts(
         self, node: Node[StancePosture], base: PlannedStance, couples: Sequence[int], count: int
@@ -300,6 +337,7 @@ class ContactSpace(SearchSpace[StancePosture]):
 
     def _promise(self, node: Node[StancePosture], stance: PlannedStance) -> float:
         """Return the potential that a child may have: the parent's posture goes with the middle of the contacts."""
+        self._look()
         robot, q = self.caller.robot, node.state.q
         places = [
             self._surfaces[hold.couple % len(self.couples.surfaces)].act(
@@ -412,6 +450,7 @@ class ContactSpace(SearchSpace[StancePosture]):
 
     def _hopeless(self, stance: PlannedStance) -> bool:
         """Whether it is proved that no posture holds a stance."""
+        self._look()
         contacts = stance.stance(self.couples)
         if self.problem.balance and not self.caller.balances(contacts):
             self.counts.unbalanced += 1
@@ -428,11 +467,13 @@ class ContactSpace(SearchSpace[StancePosture]):
         why = "out of reach" if result is None else result.violations[0].constraint
         self.refusals[self.couples.surface(couple).name, why] += 1
 
-    def posture_of(self, stance: PlannedStance, q: NDArray[np.float64]) -> StancePosture | None:
+    def posture_of(
+        self, stance: PlannedStance, q: NDArray[np.float64], stop: Callable[[], bool] | None = None
+    ) -> StancePosture | None:
         """Return a stance with a posture that holds it, sought from another one (nq,); None where there is none."""
         if self._hopeless(stance):
             return None
-        result = self.caller.call("shorten", stance.stance(self.couples), q)
+        result = self.caller.call("shorten", stance.stance(self.couples), q, (), stop)
         return StancePosture(stance, result.q) if result.success else None
 
     def _slide(
@@ -482,10 +523,11 @@ class ContactSpace(SearchSpace[StancePosture]):
         return StancePosture(_decode(holds), np.array(q, dtype=float), bool(at_goal), volume)
 
     def memory(self) -> Any:
-        """All stances that were tried, failed calls among children by couples, nodes whose children were left out."""
+        """All stances tried, failed calls by couples, nodes whose children were left out, ways that there aren't."""
         stances = [_encode(stance) for stance in self._known.stances()]
         failures = [[list(couples), n] for couples, n in self._failures.items()]
-        return {"stances": stances, "failures": failures, "cut": sorted(self._cut)}
+        no_way = [[index, [one and _encode(one) for one in stances]] for index, stances in self._no_way.items()]
+        return {"stances": stances, "failures": failures, "cut": sorted(self._cut), "no_way": no_way}
 
     def recall(self, data: Any) -> None:
         """Take what :meth:`memory` gave, in place of what is known so far."""
@@ -494,6 +536,7 @@ class ContactSpace(SearchSpace[StancePosture]):
             self._known.add(_decode(holds))
         self._failures = Counter({tuple(couples): int(n) for couples, n in data["failures"]})
         self._cut = {int(index) for index in data["cut"]}
+        self._no_way = {int(index): [one and _decode(one) for one in stances] for index, stances in data["no_way"]}
 
 
 def _encode(stance: PlannedStance) -> Any:

@@ -24,7 +24,7 @@ from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Contact, ContactLocation, Surface, SurfaceForm
 from humanoid_model.errors import InputError
 from humanoid_model.extensions import optional_library
-from humanoid_model.progress import Progress, ProgressCallback
+from humanoid_model.progress import CancelledWorkError, Progress, ProgressCallback, Watch
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.equilibrium import ContactPoints
@@ -354,6 +354,7 @@ def find_guide(
     seed: int = 0,
     max_samples: int = 2000,
     reach: float = 2.0,
+    time_limit: float = math.inf,
     progress: ProgressCallback | None = None,
 ) -> AutomaticGuide:
     """Join two configurations by stable ones near contacts.
@@ -370,31 +371,33 @@ def find_guide(
         seed: the guide is the same for a seed.
         max_samples: to draw.
         reach: longest direct way; a radian counts as ``RADIAN`` metres [m].
-        progress: told before each sample; returns True to cancel, which gives a guide without success.
+        time_limit: wall-clock time [s]; it ends without success.
+        progress: told before each sample, and now and then meanwhile; returns True to cancel, likewise.
 
     Raises:
         InputError: start or end isn't near the space.
     """
     networkx = optional_library("networkx", "planner")
-    began, rng = time.perf_counter(), np.random.default_rng(seed)
+    began, rng, watch = time.perf_counter(), np.random.default_rng(seed), Watch(progress, time_limit)
     graph, nodes = networkx.Graph(), []
     for name, q in (("start", start), ("end", end)):
         nodes.append(_end_of(space, name, np.asarray(q, dtype=float)))
         graph.add_node(len(nodes) - 1)
     drawn = 0
-    _join(space, graph, nodes, 1, reach)
-    while not networkx.has_path(graph, 0, 1) and drawn < max_samples:
-        stage = f"{drawn} samples, {len(nodes)} nodes"
-        if progress is not None and progress(Progress(stage, drawn / max_samples, nodes=len(nodes))):
-            break
-        drawn += 1
-        # Whether the sample itself is free, as Alg. 11 asks, says little about its projection.
-        projected = space.project(sampler.draw(rng))
-        if projected is None or not space.free(projected):
-            continue
-        nodes.append(projected)
-        graph.add_node(len(nodes) - 1)
-        _join(space, graph, nodes, len(nodes) - 1, reach)
+    try:
+        _join(space, graph, nodes, 1, reach, watch)
+        while not networkx.has_path(graph, 0, 1) and drawn < max_samples:
+            watch.tell(Progress(f"{drawn} samples, {len(nodes)} nodes", drawn / max_samples, nodes=len(nodes)))
+            drawn += 1
+            # Whether the sample itself is free, as Alg. 11 asks, says little about its projection.
+            projected = space.project(sampler.draw(rng))
+            if projected is None or not space.free(projected):
+                continue
+            nodes.append(projected)
+            graph.add_node(len(nodes) - 1)
+            _join(space, graph, nodes, len(nodes) - 1, reach, watch)
+    except CancelledWorkError:
+        pass
     if not networkx.has_path(graph, 0, 1):
         return AutomaticGuide(False, (), drawn, len(nodes), time.perf_counter() - began)
     way = networkx.shortest_path(graph, 0, 1, weight="length")
@@ -422,25 +425,28 @@ def _end_of(space: GuideSpace, name: str, q: NDArray[np.float64]) -> NDArray[np.
     return projected
 
 
-def _join(space: GuideSpace, graph: object, nodes: list[NDArray[np.float64]], new: int, reach: float) -> None:
+def _join(
+    space: GuideSpace, graph: object, nodes: list[NDArray[np.float64]], new: int, reach: float, watch: Watch
+) -> None:
     """Add the ways from a new node to the nearest ones."""
     lengths = sorted((distance(space, nodes[new], q), index) for index, q in enumerate(nodes[:new]))
     for length, index in lengths[:_NEIGHBOURS]:
         if length > reach:
             break
-        between = _way(space, nodes[index], nodes[new], length)
+        between = _way(space, nodes[index], nodes[new], length, watch)
         if between is not None:
             graph.add_edge(index, new, length=length, between=between, first=index)  # type: ignore[attr-defined]
 
 
 def _way(
-    space: GuideSpace, one: NDArray[np.float64], other: NDArray[np.float64], length: float
+    space: GuideSpace, one: NDArray[np.float64], other: NDArray[np.float64], length: float, watch: Watch
 ) -> list[NDArray[np.float64]] | None:
     """Return projected points of the straight line between two configurations; None where one isn't in the space."""
     kinematics = space.kinematics
     a, b = kinematics.coordinates(one), kinematics.coordinates(other)
     found = []
     for part in np.linspace(0.0, 1.0, max(int(np.ceil(length / RESOLUTION)), 1) + 1)[1:-1]:
+        watch.check()
         straight = kinematics.configuration((1 - part) * a + part * b)
         q = straight if space.stable(straight) else space.project(straight)
         if q is None or distance(space, straight, q) > ASIDE or not space.free(q):

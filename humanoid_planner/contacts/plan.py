@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +19,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.contact import Contact, ContactKind, Stance
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Progress, Watch
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.contacts.best_first import End, read_whole, write_whole
@@ -28,6 +27,8 @@ from humanoid_planner.contacts.contact_space import ChildCounts, ContactSpace
 from humanoid_planner.contacts.posture_caller import PostureCall
 from humanoid_planner.contacts.search_volume import StancePosture
 from humanoid_planner.contacts.stance import PlannedStance
+from humanoid_planner.contacts.ways import WayCall
+from humanoid_planner.motion.motion import MotionResult
 from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import NearReference, WeightedSum
 
@@ -41,7 +42,8 @@ class PlanStatistics:
         expanded: of them.
         children: what became of the stances that were looked at.
         calls: of the posture generator, in their order.
-        time: wall-clock time of the search [s].
+        time: wall-clock time of the search, that for ways included [s].
+        ways: questions for ways of a motion, in their order.
     """
 
     nodes: int
@@ -49,6 +51,17 @@ class PlanStatistics:
     children: ChildCounts
     calls: tuple[PostureCall, ...]
     time: float
+    ways: tuple[WayCall, ...] = ()
+
+    @property
+    def ways_refused(self) -> int:
+        """How many ways there weren't."""
+        return sum(bool(call.refusal) for call in self.ways)
+
+    @property
+    def ways_time(self) -> float:
+        """Time to find ways, postures of the motion included [s]."""
+        return sum(call.time for call in self.ways)
 
     @property
     def building(self) -> float:
@@ -86,6 +99,7 @@ class ContactPlan:
         postures: (nq,) each.
         potentials: of the nodes.
         statistics: what the search took.
+        motion: along the plan, where one is asked for; after a failure its part that is known. None otherwise.
     """
 
     success: bool
@@ -96,6 +110,7 @@ class ContactPlan:
     postures: tuple[NDArray[np.float64], ...]
     potentials: tuple[float, ...]
     statistics: PlanStatistics
+    motion: MotionResult | None = None
 
     def __len__(self) -> int:
         """Return the number of stances."""
@@ -156,7 +171,9 @@ def load_plan(
     return tuple(stances), tuple(postures)
 
 
-def shorten(states: Sequence[StancePosture], space: ContactSpace) -> list[StancePosture]:
+def shorten(
+    states: Sequence[StancePosture], space: ContactSpace, watch: Watch | None = None
+) -> list[StancePosture]:
     """Return a plan without the stances between any two that can follow each other.
 
     From each stance the farthest later one is sought that is the same, or that one contact removed, one added, or both
@@ -166,13 +183,18 @@ def shorten(states: Sequence[StancePosture], space: ContactSpace) -> list[Stance
     Args:
         states: of a plan, each with its posture.
         space: that the plan was found in.
+        watch: ends the work; what isn't looked at yet stays as it is.
     """
+    watch = watch or Watch()
     kept, here = [states[0]], 0
     while here < len(states) - 1:
         way, following = [states[here + 1]], here + 1
+        watch.now = Progress("shortening", here / len(states), here)
         for there in range(len(states) - 1, here + 1, -1):
+            if watch.over():
+                break
             # The goal's posture holds the stance of the one before it: it isn't a stance of its own.
-            shorter = None if states[there].at_goal else _way(kept[-1], states[there], space)
+            shorter = None if states[there].at_goal else _way(kept[-1], states[there], space, watch)
             if shorter is not None and len(shorter) < there - here:
                 way, following = shorter, there
                 break
@@ -181,7 +203,9 @@ def shorten(states: Sequence[StancePosture], space: ContactSpace) -> list[Stance
     return kept
 
 
-def _way(start: StancePosture, end: StancePosture, space: ContactSpace) -> list[StancePosture] | None:
+def _way(
+    start: StancePosture, end: StancePosture, space: ContactSpace, watch: Watch
+) -> list[StancePosture] | None:
     """Stances that lead from one to another, one for each contact that changes; None where there is no such way."""
     base, target = start.stance.settled(), end.stance.settled()
     goes = [hold for hold in base.holds if hold not in target.holds]
@@ -199,7 +223,7 @@ def _way(start: StancePosture, end: StancePosture, space: ContactSpace) -> list[
         steps.append(base.adding(comes[0]))
     before = start
     for step in steps:
-        child = space.posture_of(step, before.q)
+        child = space.posture_of(step, before.q, watch.over)
         exists = space.problem.way_exists
         if child is None or (exists is not None and not exists(before, child)):
             return None
@@ -221,7 +245,7 @@ def unevenness(robot: Robot, postures: Sequence[NDArray[np.float64]]) -> float:
     return float(sum(step @ step for step in steps))
 
 
-def smooth(states: Sequence[StancePosture], space: ContactSpace, time_limit: float = math.inf) -> list[StancePosture]:
+def smooth(states: Sequence[StancePosture], space: ContactSpace, watch: Watch | None = None) -> list[StancePosture]:
     """Return a plan whose postures are nearer to their neighbours; each holds what it held.
 
     That is the problem of several postures at once, with :func:`unevenness` as its criterion: no constraint couples
@@ -232,20 +256,22 @@ def smooth(states: Sequence[StancePosture], space: ContactSpace, time_limit: flo
     Args:
         states: of a plan.
         space: that the plan was found in.
-        time_limit: wall-clock time after which no other posture is sought [s].
+        watch: ends the work; the plan stays as good as it is then.
     """
-    end = time.monotonic() + time_limit
+    watch = watch or Watch()
     found, robot = list(states), space.caller.robot
     caller = dataclasses.replace(space.caller, options=_PRECISE)
     last = unevenness(robot, [state.q for state in found])
     for sweep in range(_SWEEPS):
         for index in range(1, len(found)) if sweep % 2 == 0 else range(len(found) - 1, 0, -1):
-            if time.monotonic() >= end:
+            watch.now = Progress("smoothing", sweep / _SWEEPS, index)
+            if watch.over():
                 return found
             here, before, after = found[index], found[index - 1], found[index + 1 : index + 2]
             near = [NearReference(caller.kinematics, other.q, base=True) for other in (before, *after)]
             caller.wanted = dataclasses.replace(caller.wanted, criterion=WeightedSum([(1.0, one) for one in near]))
-            result = caller.call("smooth", space.stance_of(here), here.q, space.problem.goal if here.at_goal else ())
+            goal = space.problem.goal if here.at_goal else ()
+            result = caller.call("smooth", space.stance_of(here), here.q, goal, watch.over)
             moved = dataclasses.replace(here, q=result.q)
             old, new = ([state.q for state in (before, one, *after)] for one in (here, moved))
             nearer = result.success and unevenness(robot, new) < unevenness(robot, old)

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Collection, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.contact import ContactKind, Stance
 from humanoid_model.errors import InputError
-from humanoid_model.progress import ProgressCallback
+from humanoid_model.progress import CancelledWorkError, ProgressCallback, Watch
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_planner.contacts.best_first import BestFirstSearch, End, load_tree, save_tree
@@ -25,6 +27,10 @@ from humanoid_planner.contacts.plan import ContactPlan, PlanStatistics, shorten,
 from humanoid_planner.contacts.posture_caller import PostureCaller, PostureWorkers
 from humanoid_planner.contacts.search_volume import StancePosture
 from humanoid_planner.contacts.stance import Couples, Hold, PlannedStance
+from humanoid_planner.contacts.ways import Refusal, Ways
+from humanoid_planner.motion.generate_motion import JOINT_MARGIN
+from humanoid_planner.motion.motion import MotionSettings
+from humanoid_planner.motion.stance_postures import POSTURES
 from humanoid_planner.posture import Task, generate_posture
 from humanoid_planner.posture.generate import solve_problem
 from humanoid_planner.posture.problem import PostureProblem
@@ -39,13 +45,17 @@ class ContactPlanner:
     Attributes:
         space: what is searched.
         search: the tree.
+        ways: between its postures, where a plan has to have a motion; None otherwise.
     """
 
-    def __init__(self, problem: ContactProblem, *, tree: str | Path | None = None) -> None:
+    def __init__(
+        self, problem: ContactProblem, *, motion: bool | MotionSettings = False, tree: str | Path | None = None
+    ) -> None:
         """Take a planning problem.
 
         Args:
             problem: what is asked for.
+            motion: find plans that have a motion, of such settings; postures keep its reserve from the start.
             tree: file of a search of the same problem that goes on.
 
         Raises:
@@ -60,7 +70,12 @@ class ContactPlanner:
         q = robot.default_posture if problem.start_posture is None else np.asarray(problem.start_posture, dtype=float)
         _check_goal(robot, scene, [*problem.goal, *problem.tasks], q)
         wanted = problem.of_postures()
+        settings = MotionSettings() if motion is True else motion or None
+        self.ways = None if settings is None else Ways(problem, couples, settings)
         caller = PostureCaller(robot, scene, wanted, problem.options, problem.stance_tasks)
+        if settings is not None:
+            wanted = replace(wanted, joint_margin=max(wanted.joint_margin, JOINT_MARGIN), torque_limits=True)
+            caller = replace(caller, wanted=wanted, reserve=settings.reserve, effort=POSTURES * settings.effort)
         self.space = ContactSpace(couples, caller, problem, _held_at_goal(problem.goal_holds, couples))
         self._name = f"{robot.name} in {scene.name}"
         if tree is not None:
@@ -98,51 +113,91 @@ class ContactPlanner:
             WorkerError: one died; the search is as it was before that node, and can be saved or run on.
         """
         self.space.workers = None if executor is None else PostureWorkers(executor, self.space.caller)
-        return self._plan(self.search.run(time_limit=time_limit, max_nodes=max_nodes, progress=progress))
+        finish = time.perf_counter() + time_limit
+        while True:
+            left = finish - time.perf_counter()
+            end = self.search.run(time_limit=left, max_nodes=max_nodes, progress=progress)
+            if end is not End.GOAL or self.ways is None:
+                return self._plan(end)
+            path, watch = self.search.path(), Watch(progress, finish - time.perf_counter())
+            try:
+                refusal = self.ways.refusal([node.state for node in path], watch)
+            except CancelledWorkError:
+                return self._plan(End.CANCELLED if time.perf_counter() < finish else End.TIME)
+            if refusal is None:
+                return self._plan(End.GOAL)
+            self.search.close(path[refusal.edge + 1])
 
     def plan(self) -> ContactPlan:
         """Return the plan to the goal or to the best node so far; may be asked while the search runs, by any thread."""
-        return self._plan(End.GOAL if self.search.goal is not None else End.CANCELLED)
+        return self._plan(End.CANCELLED)
 
     @property
     def statistics(self) -> PlanStatistics:
         """What the search took so far; its time is that of the runs that have ended."""
         search, space = self.search, self.space
-        return PlanStatistics(len(search.nodes), search.expanded, space.counts, tuple(space.caller.calls), search.time)
+        ways = () if self.ways is None else tuple(self.ways.calls)
+        spent = search.time + sum(call.time for call in ways)
+        return PlanStatistics(len(search.nodes), search.expanded, space.counts, tuple(space.caller.calls), spent, ways)
 
-    def shortened(self) -> ContactPlan:
-        """Return the plan so far without the contacts that it can do without."""
-        end = End.GOAL if self.search.goal is not None else End.CANCELLED
-        states = shorten([node.state for node in self.search.path()], self.space)
-        return self._plan(end, [(state, self.space.potential(state)) for state in states])
+    def shortened(self, *, time_limit: float = math.inf, progress: ProgressCallback | None = None) -> ContactPlan:
+        """Return the plan so far without the contacts that it can do without, as far as a time [s] allows."""
+        watch, states = Watch(progress, time_limit), [node.state for node in self.search.path()]
+        return self._tidied(End.CANCELLED, states, shorten(states, self.space, watch), watch)
 
-    def smoothed(self, plan: ContactPlan | None = None, time_limit: float = math.inf) -> ContactPlan:
+    def smoothed(
+        self,
+        plan: ContactPlan | None = None,
+        *,
+        time_limit: float = math.inf,
+        progress: ProgressCallback | None = None,
+    ) -> ContactPlan:
         """Return a plan, None for that so far, with its postures nearer to each other, as far as a time [s] allows."""
-        plan = self.plan() if plan is None else plan
+        plan, watch = self.plan() if plan is None else plan, Watch(progress, time_limit)
         at_goal = [plan.success and index == len(plan) - 1 for index in range(len(plan))]
         states = [StancePosture(*given) for given in zip(plan.planned, plan.postures, at_goal, strict=True)]
-        states = smooth(states, self.space, time_limit)
-        return self._plan(plan.end, [(state, self.space.potential(state)) for state in states])
+        return self._tidied(plan.end, states, smooth(states, self.space, watch), watch)
+
+    def _tidied(
+        self, end: End, before: list[StancePosture], states: list[StancePosture], watch: Watch
+    ) -> ContactPlan:
+        """Return the plan of other states; where one of these has no way to the next, that of those before."""
+        if self.ways is not None and self.search.goal is not None:
+            try:
+                states = before if self.ways.refusal(states, watch) else states
+            except CancelledWorkError:
+                states = before
+        return self._plan(end, [(state, self.space.potential(state)) for state in states])
 
     def save(self, path: str | Path) -> None:
         """Write the tree, for ``tree`` of a planner of the same problem."""
         save_tree(self.search, path, self._name)
 
     def _plan(self, end: End, way: list[tuple[StancePosture, float]] | None = None) -> ContactPlan:
+        """Return the plan of a way, None for the search's; ``end`` tells why it isn't one if it isn't."""
         search, space = self.search, self.space
         # Potentials are those of the nodes: finding them again would move the robot that the search works with.
         way = [(node.state, node.potential) for node in search.path()] if way is None else way
         states = [state for state, _ in way]
-        success = search.goal is not None
+        lacking = 0 if self.ways is None else self.ways.lacking(states)
+        success = search.goal is not None and not lacking
+        why = f"Found: {End.GOAL.value}."
+        if success:
+            end = End.GOAL
+        elif search.goal is not None:
+            why = f"No plan: {end.value}. The goal is reached, but {lacking} of {len(way) - 1} ways aren't known yet."
+        else:
+            why = self._why(end)
         return ContactPlan(
             success,
             end,
-            f"Found: {end.value}." if success else self._why(end),
+            why,
             tuple(state.stance for state in states),
             tuple(space.stance_of(state) for state in states),
             tuple(state.q for state in states),
             tuple(potential for _, potential in way),
             self.statistics,
+            None if self.ways is None else self.ways.motion(states, "" if success else why),
         )
 
     def _why(self, end: End) -> str:
@@ -154,7 +209,14 @@ class ContactPlanner:
         names = ", ".join(f"{contact.location.name} on {contact.surface.name}" for contact in stance.contacts)
         why = space.far_from_goal.get(best.index)
         said = "wasn't asked for the goal yet" if why is None else f"doesn't allow the goal: {why}"
-        return f"No plan: {end.value}. The nearest stance ({names}) {said}.{self._unheld()}"
+        unheld = self._unheld()
+        refused = "" if self.ways is None or not self.ways.refusals else f" {self._refusal(self.ways.refusals)}"
+        return f"No plan: {end.value}. The nearest stance ({names}) {said}.{unheld}{refused}"
+
+    def _refusal(self, refusals: Sequence[Refusal]) -> str:
+        """Return which stance couldn't be left: the one farthest on."""
+        last = max(refusals, key=lambda one: one.edge)
+        return f"{len(refusals)} plans had a step without a way, the farthest of them {last.label}: {last.why}."
 
     def _unheld(self) -> str:
         """Return which surfaces no stance holds on, and what keeps the robot off."""
@@ -181,6 +243,7 @@ class ContactPlanner:
 def plan_contacts(
     problem: ContactProblem,
     *,
+    motion: bool | MotionSettings = False,
     time_limit: float = math.inf,
     max_nodes: float = math.inf,
     progress: ProgressCallback | None = None,
@@ -190,6 +253,8 @@ def plan_contacts(
 
     Args:
         problem: what is asked for.
+        motion: find a plan that has a motion, and return it with that; True, or settings of the motion. A step without
+            a way is cut off, and the search goes on.
         time_limit: [s].
         max_nodes: in the tree.
         progress: told before every posture that is sought, and now and then meanwhile; returns True to cancel.
@@ -202,7 +267,7 @@ def plan_contacts(
         InputError: something can't be used, or there is no posture at the start.
         WorkerError: a worker of the executor died; see :class:`ContactPlanner` for a search that outlives that.
     """
-    planner = ContactPlanner(problem)
+    planner = ContactPlanner(problem, motion=motion)
     return planner.run(time_limit=time_limit, max_nodes=max_nodes, progress=progress, executor=executor)
 
 

@@ -26,6 +26,7 @@ from humanoid_model.scene import Scene
 from humanoid_planner.equilibrium import ContactPoints
 from humanoid_planner.equilibrium.cone_simplex import farthest_centre
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.motion.stance_postures import inset_contact
 from humanoid_planner.optimisation.program import ReturnCode, SolverOptions
 from humanoid_planner.posture import CollisionModel, PostureResult, Task
 from humanoid_planner.posture.explanation import out_of_reach
@@ -94,6 +95,8 @@ class PostureCaller:
         wanted: what all postures fulfil; distances of its model of collisions are made for each stance.
         options: of the solver.
         stance_tasks: makes more tasks for a stance.
+        reserve: that forces keep from the edges of contact patches [m].
+        effort: share of the joints' effort limits.
         calls: all that were made.
     """
 
@@ -102,20 +105,28 @@ class PostureCaller:
     wanted: PostureRequirements
     options: SolverOptions
     stance_tasks: Callable[[Stance], Sequence[Task]] | None = None
+    reserve: float = 0.0
+    effort: float = 1.0
     calls: list[PostureCall] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.kinematics = RobotKinematics(self.robot)
+        self.kinematics.variables.effort[:] *= self.effort
         self._placed: dict[tuple[Any, ...], PlacedContact] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"calls": [], "_placed": {}}
 
     def call(
-        self, purpose: str, stance: Stance, start: NDArray[np.float64], more: Sequence[Task] = ()
+        self,
+        purpose: str,
+        stance: Stance,
+        start: NDArray[np.float64],
+        more: Sequence[Task] = (),
+        stop: Callable[[], bool] | None = None,
     ) -> PostureResult:
-        """Look for a posture, and record it; see :class:`PostureQuestion`."""
-        answer = self.answer(PostureQuestion(purpose, stance, start, more))
+        """Look for a posture, and record it; see :class:`PostureQuestion` and :meth:`answer`."""
+        answer = self.answer(PostureQuestion(purpose, stance, start, more), stop)
         self.calls.append(answer.call)
         return answer.result
 
@@ -158,7 +169,8 @@ class PostureCaller:
     ) -> tuple[PostureResult, float]:
         """Return what a search from a posture (nq,) finds, and the time to put its problem together [s]."""
         began = time.perf_counter()
-        made = PostureProblem(self.robot, stance, wanted, start=start, kinematics=self.kinematics)
+        inner = Stance(tuple(inset_contact(contact, self.reserve) for contact in stance.contacts))
+        made = PostureProblem(self.robot, inner, wanted, start=start, kinematics=self.kinematics)
         built = time.perf_counter()
         return solve_problem(made, start, options=options, explain=False, restarts=0), built - began
 

@@ -188,6 +188,12 @@ class PlannedStance:
         """Return what children start from: released contacts gone, all others bearing."""
         return PlannedStance(tuple(replace(hold, role=Role.BEARING) for hold in self.key))
 
+    def before(self) -> PlannedStance:
+        """Return the settled stance that this one came of by a contact more or less."""
+        return PlannedStance(
+            tuple(replace(hold, role=Role.BEARING) for hold in self.holds if hold.role is not Role.NEW)
+        )
+
     def releasing(self, couple: int) -> PlannedStance:
         """Return the settled stance about to lose a contact."""
         return PlannedStance(
@@ -305,6 +311,15 @@ class StanceSet:
         bucket = self._buckets[self._bucket(stance)]
         del bucket[next(index for index, other in enumerate(bucket) if other is stance)]
         self._count -= 1
+
+    def discard(self, stance: PlannedStance) -> None:
+        """Forget a stance and those that are equal to it."""
+        couples, i, j = self._bucket(stance)
+        for a, b in itertools.product((i - 1, i, i + 1), (j - 1, j, j + 1)):
+            bucket = self._buckets.get((couples, a, b), [])
+            kept = [other for other in bucket if not self.metric.equal(stance, other)]
+            self._count -= len(bucket) - len(kept)
+            bucket[:] = kept
 
     def stances(self) -> list[PlannedStance]:
         """All of them."""

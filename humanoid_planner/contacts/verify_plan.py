@@ -8,6 +8,7 @@ they are in its own postures, each pair of shapes for itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from humanoid_model.coal_geometry import coal_geometry
 from humanoid_model.contact import Contact, ContactKind, Stance
 from humanoid_model.errors import InputError
 from humanoid_model.fields import Described, number
+from humanoid_model.progress import Progress, ProgressCallback, Watch
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_model.self_overlap import self_overlap
@@ -82,13 +84,14 @@ class PlanVerdict:
     """What a verification found.
 
     Attributes:
-        success: whether nothing is wrong.
+        success: whether all was looked at and nothing is wrong.
         violations: all that was found.
         postures: number that was looked at.
         drift: largest of a contact [m].
         margin: smallest of the centre of mass [m], to the contacts' hull where they are level; minus infinity where a
             posture doesn't balance.
         torque: largest effort as a part of its limit.
+        ended: why not all was looked at; empty where it was.
     """
 
     success: bool
@@ -97,6 +100,7 @@ class PlanVerdict:
     drift: float
     margin: float
     torque: float
+    ended: str = ""
 
 
 def verify_plan(
@@ -105,6 +109,9 @@ def verify_plan(
     stances: Sequence[Stance],
     motion: Sequence[ArrayLike],
     limits: PlanLimits | None = None,
+    *,
+    time_limit: float = math.inf,
+    progress: ProgressCallback | None = None,
 ) -> PlanVerdict:
     """Look at every posture of a plan, or of a motion along it.
 
@@ -114,6 +121,8 @@ def verify_plan(
         stances: of the plan; contacts of the kind RELEASED hold without force.
         motion: for each stance its posture (nq,), or a walk (k, nq) through it whose steps are checked too.
         limits: what is allowed.
+        time_limit: wall-clock time [s]; what was found until then is returned, without success.
+        progress: told now and then; returns True to cancel, likewise.
 
     Raises:
         InputError: as many stances as parts of the motion aren't given, or a contact names no body of the scene.
@@ -122,16 +131,21 @@ def verify_plan(
         raise InputError(
             f"has {len(motion)} parts for {len(stances)} stances", element="motion", remedy="Give one for each stance"
         )
-    look = _Look(robot, scene, limits or PlanLimits())
+    look, watch = _Look(robot, scene, limits or PlanLimits()), Watch(progress, time_limit)
     for index, (stance, part) in enumerate(zip(stances, motion, strict=True)):
+        watch.now = Progress(f"stance {index} of {len(stances)}", index / len(stances), index)
         if index:
             look.order(index, stances[index - 1], stance)
         before = None
         for sample, q in enumerate(np.atleast_2d(np.asarray(part, dtype=float))):
+            if watch.over():
+                break
             if look.posture(index, sample, stance, q) and before is not None:
                 look.step(index, sample, before, q)
             before = q
-    return PlanVerdict(not look.violations, tuple(look.violations), look.postures, look.drift, look.margin, look.torque)
+    whole = not look.violations and not watch.why
+    violations = tuple(look.violations)
+    return PlanVerdict(whole, violations, look.postures, look.drift, look.margin, look.torque, watch.why)
 
 
 class _Look:

@@ -6,17 +6,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from humanoid_model.arrays import Array, Reals
 from humanoid_model.configuration_path import ConfigurationPath
-from humanoid_model.contact import Contact
+from humanoid_model.contact import Contact, Stance
 from humanoid_model.errors import InputError
 from humanoid_model.joint_trajectory import PathPlace, TimeLaw
-from humanoid_model.progress import Progress, ProgressCallback
+from humanoid_model.progress import CancelledWorkError, Progress, ProgressCallback, Watch
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
 from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
@@ -55,6 +55,7 @@ def generate_motion(
     collisions: bool | CollisionModel = True,
     tasks: Sequence[Task] = (),
     goal: Sequence[Task] = (),
+    time_limit: float = math.inf,
     progress: ProgressCallback | None = None,
     **requirements: Any,
 ) -> MotionResult:
@@ -73,96 +74,147 @@ def generate_motion(
         collisions: keep clear of itself and of the scene; a model made before, or False.
         tasks: that all postures keep to, a glass that stays upright for example.
         goal: that the last posture fulfils; without them it is only near the plan's.
-        progress: told before every step; returns True to cancel.
+        time_limit: wall-clock time [s].
+        progress: told before every step, and now and then meanwhile; returns True to cancel.
         **requirements: what else postures fulfil, see :class:`humanoid_planner.posture.problem.PostureRequirements`.
 
     Returns:
-        The motion; after a failure or a cancel the part before it, with the reason.
+        The motion; after a failure, a cancel or the time limit the part before it, with the reason.
 
     Raises:
         InputError: something can't be used; it names field, value and remedy.
     """
-    settings = settings or MotionSettings()
-    if robot.base_joint is None:
-        raise InputError(f"'{robot.name}' has a fixed base", element="robot", remedy="Give one with a floating base")
+    began, watch = time.perf_counter(), Watch(progress, time_limit)
     if len(plan.stances) != len(plan.postures):
         raise InputError(
             f"has {len(plan.postures)} postures for {len(plan.stances)} stances",
             element="plan",
             remedy="Give a posture for each stance",
         )
-    model = CollisionModel(robot, scene) if collisions is True else (collisions or None)
-    wanted = {"joint_margin": JOINT_MARGIN, "torque_limits": True, **requirements}
-    postures = StancePostures(robot, scene, settings.reserve, POSTURES * settings.effort, model, tasks, wanted)
-    return _Builder(postures, settings, find_transitions(plan.stances), plan, goal).build(progress)
+    maker = MotionMaker.of(robot, scene, settings or MotionSettings(), collisions, tasks, **requirements)
+    maker.postures.watch = watch
+    transitions = find_transitions(plan.stances)
+    count = len(transitions)
+    steps: list[MadeStep] = []
+    reached: list[Array] = []
+    why = ""
+    for index, (stance, q) in enumerate(zip(plan.stances, plan.postures, strict=True)):
+        label = transitions[index].label if index < count else "trajectory"
+        try:
+            watch.tell(Progress(label, index / (count + 1), index))
+            posture = maker.posture(stance, q, goal if index == count else ())
+            if isinstance(posture, str):
+                why = f"Posture {index} of the plan {posture}"
+                break
+            if index:
+                step = maker.step(transitions[index - 1], reached[-1], posture)
+                if isinstance(step, str):
+                    why = f"No way at {transitions[index - 1].label}: {step}."
+                    break
+                steps.append(step)
+            reached.append(posture)
+        except CancelledWorkError:
+            why = f"Ended at {label}: {watch.why}."
+            break
+    return maker.motion(plan.stances, reached, steps, why, time.perf_counter() - began)
+
+
+class MadeStep(NamedTuple):
+    """A step that begins at zero, its samples over time, and the robot at rest at its end."""
+
+    step: MotionStep
+    samples: list[tuple[float, BalancedSample]]
+    rest: BalancedSample
 
 
 @dataclass
-class _Builder:
+class MotionMaker:
+    """Makes postures and steps of motions.
+
+    Attributes:
+        postures: of a robot in a scene.
+        settings: how it moves.
+    """
+
     postures: StancePostures
     settings: MotionSettings
-    transitions: list[Transition]
-    plan: Plan
-    goal: Sequence[Task]
 
-    def build(self, progress: ProgressCallback | None) -> MotionResult:
-        began = time.perf_counter()
-        count = len(self.transitions)
-        walked: list[tuple[MotionStep, list[tuple[float, BalancedSample]]]] = []
-        reached: list[Array] = []
-        explanation, now = "", 0.0
-        for index in range(count + 1):
-            if progress is not None:
-                label = self.transitions[index].label if index < count else "trajectory"
-                if progress(Progress(label, index / (count + 1), index)):
-                    explanation = f"Cancelled before {label}."
-                    break
-            found = self._reserved(index)
-            if isinstance(found, str):
-                explanation = found
-                break
-            reached.append(found)
-            if not index:
-                continue
-            transition = self.transitions[index - 1]
-            made = self._step(transition, reached[-2], reached[-1], now)
-            if isinstance(made, str):
-                explanation = f"No way at {transition.label}: {made}."
-                reached.pop()
-                break
-            walked.append(made)
-            now = made[0].start + made[0].duration + self.settings.pause
-        steps = tuple(step for step, _ in walked)
-        success = not explanation
+    @staticmethod
+    def of(
+        robot: Robot,
+        scene: Scene,
+        settings: MotionSettings,
+        collisions: bool | CollisionModel,
+        tasks: Sequence[Task],
+        **requirements: Any,
+    ) -> MotionMaker:
+        """Return a maker; see :func:`generate_motion`.
+
+        Raises:
+            InputError: the robot is fixed to the world.
+        """
+        if robot.base_joint is None:
+            raise InputError(
+                f"'{robot.name}' has a fixed base", element="robot", remedy="Give one with a floating base"
+            )
+        model = CollisionModel(robot, scene) if collisions is True else (collisions or None)
+        wanted = {"joint_margin": JOINT_MARGIN, "torque_limits": True, **requirements}
+        effort = POSTURES * settings.effort
+        return MotionMaker(StancePostures(robot, scene, settings.reserve, effort, model, tasks, wanted), settings)
+
+    def motion(
+        self, stances: Sequence[Stance], reached: Sequence[Array], made: Sequence[MadeStep], why: str, seconds: float
+    ) -> MotionResult:
+        """Put steps of a plan together.
+
+        Args:
+            stances: of the plan.
+            reached: (nq,) postures of the stances as far as the steps go, from :meth:`posture`.
+            made: steps between them.
+            why: they don't go to the plan's end; empty where they do.
+            seconds: that they took.
+        """
+        pause, now = self.settings.pause, 0.0
+        steps: list[MotionStep] = []
+        samples: list[tuple[float, BalancedSample]] = []
+        for step, walked, rest in made:
+            steps.append(replace(step, start=now))
+            samples += [(now + at, sample) for at, sample in walked]
+            waits = [0.0, pause] if pause else [0.0] * (len(steps) == len(stances) - 1)
+            samples += [(now + step.duration + wait, rest) for wait in waits]
+            now += step.duration + pause
         return MotionResult(
-            success,
-            explanation or f"Found: {len(steps)} steps in {now:.1f} s.",
-            self._trajectory(walked) if walked else None,
-            steps,
-            tuple(self.plan.stances[: len(reached)]),
-            tuple(reached),
-            time.perf_counter() - began,
+            not why,
+            why or f"Found: {len(steps)} steps in {now:.1f} s.",
+            self._trajectory(steps, samples) if steps else None,
+            tuple(steps),
+            tuple(stances[: len(steps) + bool(reached)]),
+            tuple(reached[: len(steps) + 1]),
+            seconds,
         )
 
-    def _reserved(self, index: int) -> Array | str:
-        """(nq,) posture of a stance with the reserve, or why there is none."""
-        stance, q = self.plan.stances[index], np.asarray(self.plan.postures[index], dtype=float)
-        result = self.postures.regenerate(stance, q, self.goal if index == len(self.transitions) else ())
+    def posture(self, stance: Stance, q: Array, goal: Sequence[Task] = ()) -> Array | str:
+        """(nq,) posture of a stance with the reserve, near one of a plan, or why there is none."""
+        result = self.postures.regenerate(stance, np.asarray(q, dtype=float), goal)
         if result.success:
             # The solver's tolerance would be a jump from the end of a step to the beginning of the next one.
             placed = [(one.location, self.postures.placed(one).placement_ground_contact) for one in stance.contacts]
             exact = self.postures.pulled(result.q, placed)
             return result.q if exact is None else exact
         return (
-            f"Posture {index} of the plan can't be had with a reserve of {self.settings.reserve:g} m "
+            f"can't be had with a reserve of {self.settings.reserve:g} m "
             f"and {self.settings.effort:.0%} of the effort limits: {result.explanation}"
         )
 
-    def _step(
-        self, transition: Transition, first: Array, last: Array, start: float
-    ) -> tuple[MotionStep, list[tuple[float, BalancedSample]]] | str:
-        """Return one step with its samples, or why there is none."""
-        settings, robot = self.settings, self.postures.robot
+    def step(self, transition: Transition, first: Array, last: Array) -> MadeStep | str:
+        """Return one step, or why there is none.
+
+        Args:
+            transition: of the contacts.
+            first: (nq,) posture of :meth:`posture` at its beginning.
+            last: (nq,) likewise at its end.
+        """
+        settings, robot, watch = self.settings, self.postures.robot, self.postures.watch
         held = [self.postures.placed(contact) for contact in transition.held.contacts]
 
         def balanced_path(path: ConfigurationPath) -> BalancedPath:
@@ -170,7 +222,11 @@ class _Builder:
 
         def restless(path: ConfigurationPath) -> float | None:
             balanced, limits = balanced_path(path), self._limits()
-            return next((float(s) for s in _grid(path) if not rests(balanced.dynamics(float(s)), limits)), None)
+            for s in map(float, _grid(path)):
+                watch.check()
+                if not rests(balanced.dynamics(s), limits):
+                    return s
+            return None
 
         found = find_step_path(self.postures, transition, first, last, settings, restless)
         if isinstance(found, str):
@@ -181,36 +237,34 @@ class _Builder:
         if isinstance(law, str):
             return law
         law = law.slower(settings.durations.get(transition.index, 0.0))
-        samples = self._samples(balanced, law, start)
+        samples = self._samples(balanced, law)
         for _ in range(_SLOWER):
             # Between grid points of a bent path the fastest law may ask a little more than at them.
             if not isinstance(samples, str):
                 break
             law = law.slower(_STRETCH * law.duration)
-            samples = self._samples(balanced, law, start)
+            samples = self._samples(balanced, law)
         if isinstance(samples, str):
             return samples
         rest = balanced.sample(PathPlace(1.0, 0.0, 0.0))
         if rest is None:
             return "no forces within friction and efforts hold the robot at its end"
-        ends = transition.index == len(self.transitions) - 1
-        waits = [0.0, settings.pause] if settings.pause else [0.0] * ends
-        samples += [(start + law.duration + wait, rest) for wait in waits]
         walk = np.array([path.at(s) for s in _fine(path)])
-        return MotionStep(transition, start, law.duration, walk, searched), samples
+        return MadeStep(MotionStep(transition, 0.0, law.duration, walk, searched), samples, rest)
 
     def _samples(
-        self, balanced: BalancedPath, law: TimeLaw | SinusoidalLaw, start: float
+        self, balanced: BalancedPath, law: TimeLaw | SinusoidalLaw
     ) -> list[tuple[float, BalancedSample]] | str:
         """Return samples at each control period, or what keeps the robot from them."""
         period = self.settings.period
         times = [*np.arange(0.0, law.duration - 0.5 * period, period), law.duration]
         samples: list[tuple[float, BalancedSample]] = []
         for at in times:
+            self.postures.watch.check()
             sample = balanced.sample(law.at(float(at)))
             if sample is None:
                 return f"no forces within friction and efforts carry the robot {at:.2f} s after its beginning"
-            samples.append((start + float(at), sample))
+            samples.append((float(at), sample))
         return samples
 
     def _limits(self) -> PathLimits:
@@ -223,24 +277,23 @@ class _Builder:
         if self.settings.law == "sinusoidal":
             slopes = np.array([balanced.path.slope(s)[6:] for s in grid])
             return SinusoidalLaw(slopes, limits.speed, self.settings.period)
-        law = fastest_law([balanced.dynamics(s) for s in grid], limits)
+        law = fastest_law([balanced.dynamics(s) for s in grid], limits, self.postures.watch)
         if isinstance(law, TimeLaw):
             law = smoothed(law, _SMOOTHING)
             return law.slower(law.duration / self.settings.pace)
         return f"the time law stands still at {grid[law]:.0%} of the way"
 
     def _trajectory(
-        self, walked: Sequence[tuple[MotionStep, list[tuple[float, BalancedSample]]]]
+        self, steps: Sequence[MotionStep], samples: Sequence[tuple[float, BalancedSample]]
     ) -> WholeBodyTrajectory:
-        samples = [item for _, items in walked for item in items]
-        ends = [step.start for step, _ in walked[1:]] + [samples[-1][0]]
+        ends = [step.start for step in steps[1:]] + [samples[-1][0]]
         return WholeBodyTrajectory(
             self.postures.robot,
             [at for at, _ in samples],
             [item.q for _, item in samples],
             [item.v for _, item in samples],
             [item.a for _, item in samples],
-            list(_spans([step for step, _ in walked], ends)),
+            list(_spans(steps, ends)),
             tau=[item.tau for _, item in samples],
             forces=[item.forces for _, item in samples],
             zero_moment_point=[item.zero_moment_point for _, item in samples],

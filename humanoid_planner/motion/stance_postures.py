@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from humanoid_model.arrays import Array
 from humanoid_model.contact import Contact, ContactLocation, Stance
+from humanoid_model.progress import Watch
 from humanoid_model.robot import Robot
 from humanoid_model.scene import DEFAULT_FRICTION, PairRule, Scene
 from humanoid_planner.equilibrium.force_distribution import INSIDE
@@ -61,6 +62,7 @@ class StancePostures:
         collisions: None to let bodies pass through each other.
         tasks: that all postures fulfil.
         requirements: more of what a :class:`PostureRequirements` takes.
+        watch: tells of the work, and ends it: all that takes long here raises a ``CancelledWorkError`` then.
         calls: of the posture generator.
     """
 
@@ -71,6 +73,7 @@ class StancePostures:
     collisions: CollisionModel | None
     tasks: Sequence[Task]
     requirements: dict[str, Any]
+    watch: Watch = field(default_factory=Watch)
     calls: int = 0
     _distances: dict[tuple[tuple[tuple[str, str], ...], float], CollisionTask | None] = field(default_factory=dict)
 
@@ -143,7 +146,9 @@ class StancePostures:
             problem = PostureProblem(self.robot, inner, wanted, start=start, kinematics=self.kinematics)
             self.calls += 1
             told = explain and index == len(attempts)
-            result = solve_problem(problem, start, options=_OPTIONS, explain=told, restarts=0)
+            options = replace(_OPTIONS, stop=self.watch.over)
+            result = solve_problem(problem, start, options=options, explain=told, restarts=0)
+            self.watch.check()
             if result.success:
                 break
         return result
@@ -187,6 +192,7 @@ class StancePostures:
             q: (nq,) to begin with.
             frames: of locations, and where they have to be in the world.
         """
+        self.watch.check()
         for _ in range(_PASSES):
             errors, rows = frame_errors(self.robot, self._data, q, frames)
             lacking, more = self._task_errors(q)

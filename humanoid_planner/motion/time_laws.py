@@ -24,6 +24,7 @@ from scipy.optimize import linprog
 from humanoid_model.arrays import Array, Reals
 from humanoid_model.configuration_path import ConfigurationPath
 from humanoid_model.joint_trajectory import PathPlace, TimeLaw
+from humanoid_model.progress import Watch
 from humanoid_model.robot import Robot
 from humanoid_model.whole_body_dynamics import zero_moment_point
 from humanoid_model.whole_body_trajectory import PlannedForce
@@ -121,7 +122,9 @@ class PathLimits:
     effort: Array
 
 
-def fastest_law(points: Sequence[PathDynamics], limits: PathLimits) -> TimeLaw | int:
+def fastest_law(
+    points: Sequence[PathDynamics], limits: PathLimits, watch: Watch | None = None
+) -> TimeLaw | int:
     """Return the fastest law from rest to rest, or the index of the point that it doesn't get past.
 
     Limits hold at both ends of each grid interval, with the u that it has.
@@ -129,7 +132,9 @@ def fastest_law(points: Sequence[PathDynamics], limits: PathLimits) -> TimeLaw |
     Args:
         points: of the path on an even grid of s from 0 to 1, each of which :func:`rests`.
         limits: of the joints.
+        watch: ends the work by a ``CancelledWorkError``.
     """
+    watch = watch or Watch()
     count = len(points)
     step = 1.0 / (count - 1)
     ends = [_End(point, limits) for point in points]
@@ -137,9 +142,11 @@ def fastest_law(points: Sequence[PathDynamics], limits: PathLimits) -> TimeLaw |
     programs = [_Program(*both, step, share) for both, share in zip(itertools.pairwise(ends), least, strict=True)]
     most = np.zeros(count)
     for k in range(count - 2, -1, -1):
+        watch.check()
         most[k] = programs[k].most_square(most[k + 1])
     squares = np.zeros(count)
     for k in range(count - 1):
+        watch.check()
         squares[k + 1] = programs[k].most_following(squares[k], most[k + 1])
         if squares[k] + squares[k + 1] < _STILL:
             return k + 1

@@ -84,6 +84,88 @@ def test_the_node_of_least_potential_and_delay_is_next():
     assert [node.state for node in search.nodes] != [node.state for node in plain.nodes]
 
 
+class Streets(SearchSpace[int]):
+    """Crossings, of which nobody knows which streets are closed before they are asked for."""
+
+    def __init__(self, streets, goal):
+        self.streets, self.goal, self.known, self.no_way = streets, goal, set(), set()
+
+    def potential(self, state):
+        return float((7 * state) % 11)
+
+    def add(self, state):
+        new = state not in self.known
+        self.known.add(state)
+        return new
+
+    def expand(self, node, nodes, stop):
+        return [
+            (node.index, other)
+            for other in sorted(self.streets[node.state])
+            if (node.state, other) not in self.no_way and self.add(other)
+        ]
+
+    def finish(self, node, stop):
+        return -1 if node.state == self.goal and (node.state, -1) not in self.no_way else None
+
+    def forget(self, node, cut, nodes):
+        self.no_way.add((nodes[node.parent].state, node.state))
+        gone = {one.state for one in cut}
+        self.known -= gone
+        there = [one for one in nodes if one.expanded and not one.closed]
+        return [one.index for one in there if gone & self.streets.get(one.state, set())]
+
+    def encode(self, state):
+        return state
+
+    def decode(self, data):
+        return data
+
+    def memory(self):
+        return sorted(self.no_way)
+
+    def recall(self, data):
+        self.no_way = {tuple(pair) for pair in data}
+
+
+@pytest.mark.feature("001-F162")
+def test_a_search_whose_edges_are_refused_finds_a_path_where_there_is_one(tmp_path):
+    """Oracle: reachability over the streets that are open, by their adjacency matrix."""
+    ends = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        there = np.triu(rng.uniform(size=(14, 14)) < 0.22, 1)
+        shut = there & (rng.uniform(size=there.shape) < 0.35)
+        there, shut = there | there.T, shut | shut.T
+        dead_end = seed % 5 == 4  # at the goal itself
+        streets = {i: set(np.flatnonzero(there[i]).tolist()) for i in range(14)}
+        search = BestFirstSearch(Streets(streets, 13), 0)
+        refused = 0
+        while search.run() is End.GOAL:
+            path = search.path()
+            pairs = [(one, other) for one, other in itertools.pairwise(path)]
+            no_way = [b for a, b in pairs if (dead_end if b.state == -1 else shut[a.state, b.state])]
+            if not no_way:
+                break
+            kept, refused = [node for node in search.nodes if not node.closed], refused + 1
+            search.close(no_way[-1])
+            assert search.goal is None
+            assert {node.index for node in kept if node.closed} >= {no_way[-1].index}
+            assert not search.best.closed
+            if refused % 3 == 0:  # a saved search goes on in the same tree
+                save_tree(search, tmp_path / "tree", "streets")
+                search = load_tree(Streets(streets, 13), tmp_path / "tree", "streets")
+        open_ = np.linalg.matrix_power((there & ~shut) + np.eye(14, dtype=int), 14)[0, 13] > 0
+        assert (search.goal is not None) == (open_ and not dead_end)
+        ends.append((search.goal is not None, refused > 0))
+    assert {(True, True), (False, True), (True, False)} <= set(ends)
+
+
+def test_the_root_cannot_be_cut_off():
+    with pytest.raises(InputError, match="root"):
+        (search := BestFirstSearch(Halving(100), 3)).close(search.nodes[0])
+
+
 class Hasty(Halving):
     """Gives the best new child at a time. From the start one leads on and on to nothing, the other to the goal."""
 

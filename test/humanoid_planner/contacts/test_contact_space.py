@@ -10,7 +10,7 @@ import pytest
 from examples.contact_scenarios import chosen_footholds
 from humanoid_model import Stance
 from humanoid_model.errors import InputError
-from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, SearchVolumes
+from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, RandomCandidates, SearchVolumes, candidates
 from humanoid_planner.contacts.best_first import ExpansionInterruptedError
 from humanoid_planner.contacts.stance import Hold, Role
 from humanoid_planner.posture.tasks.link_tasks import gaze, joint_at
@@ -458,3 +458,22 @@ def test_a_duplicate_is_replaced_by_its_siblings(stairs):
         [place] = [hold for hold in sibling.stance.holds if hold.role is Role.NEW]
         assert place.couple == new.couple
         assert child.born.contains(place.x, place.y, place.theta, 1e-4)
+
+
+@pytest.mark.feature("001-F170")
+def test_places_beyond_number_are_drawn_until_the_search_is_cancelled(stairs, monkeypatch):
+    """Ten thousand candidates on a metre: what was drawn is dropped, and the tree is as it was."""
+    monkeypatch.setattr("humanoid_planner.contacts.contact_space._LOOK", 0.0)
+    drawn, draw = [], candidates._draw
+    monkeypatch.setattr(candidates, "_draw", lambda *given: drawn.append(1) or draw(*given))
+    many = RandomCandidates(density=1e4, radius=1.0, headings=(0.0,), turn=0.1)
+    for count in (None, 2):
+        made = ContactPlanner(stairs.but(candidates=many, children=count).problem)
+        lifted = next(state for state in children(made, made.search.nodes[0]) if len(state.stance.key) == 1)
+        node, known, looks = made.search._insert(lifted, 0), made.space._known.stances(), itertools.count(1)
+        drawn.clear()
+        with pytest.raises(ExpansionInterruptedError):
+            made.space.expand(node, made.search.nodes, lambda: next(looks) >= 200)  # noqa: B023
+        assert 100 < len(drawn) <= 200
+        assert next(looks) == 201
+        assert made.space._known.stances() == known

@@ -59,6 +59,17 @@ def test_without_time_a_plan_stays_as_it_is(climbed):
     assert all((one == other).all() for one, other in zip(kept.postures, plan.postures, strict=True))
 
 
+def test_what_is_smooth_when_it_is_cancelled_stays_so(climbed, monkeypatch):
+    monkeypatch.setattr("humanoid_model.progress._EVERY", 0.0)
+    _, planner, plan = climbed
+    kept = planner.smoothed(plan, progress=lambda told: told.part == 3)
+    moved = [not (one == other).all() for one, other in zip(kept.postures, plan.postures, strict=True)]
+    assert any(moved[:3])
+    assert not any(moved[3:])
+    short = planner.shortened(progress=lambda told: True)
+    assert short.planned == planner.plan().planned
+
+
 @pytest.mark.feature("001-F210")
 def test_ways_that_are_refused_keep_the_plan_as_it_is(can):
     planner = ContactPlanner(can.problem)

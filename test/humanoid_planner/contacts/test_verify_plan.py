@@ -46,6 +46,16 @@ def test_a_plan_made_with_collisions_holds(stairs, walk):
     assert verdict.torque < 1.0
 
 
+def test_a_check_that_is_cancelled_is_no_success(stairs, walk, monkeypatch):
+    monkeypatch.setattr("humanoid_model.progress._EVERY", 0.0)
+    verdict = verify_plan(stairs.robot, stairs.scene, *walk, progress=lambda told: told.part == 2)
+    assert not verdict.success
+    assert verdict.violations == ()
+    assert verdict.postures == 2
+    assert verdict.ended == "it was cancelled"
+    assert verify_plan(stairs.robot, stairs.scene, *walk, time_limit=0.0).postures == 0
+
+
 def test_the_margin_is_that_of_the_support_polygon(stairs, walk):
     stances, postures = [walk[0][0]], [walk[1][0]]
     com = pin.centerOfMass(stairs.robot.model, stairs.robot.model.createData(), postures[0])

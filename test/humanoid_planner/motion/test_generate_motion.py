@@ -316,15 +316,41 @@ def test_it_is_cancelled_with_what_there_is(step: SimpleNamespace) -> None:
 
     def stop(progress: Progress) -> bool:
         told.append(progress)
-        return len(told) > 2
+        return progress.part == 2
 
     motion = made(step, step.plan, settings=MotionSettings(period=0.02), progress=stop)
     assert not motion.success
-    assert motion.explanation.startswith("Cancelled before step 2")
+    assert motion.explanation.startswith("Ended at step 2")
+    assert "cancelled" in motion.explanation
     assert len(motion.steps) == 1
     assert motion.trajectory is not None
     assert motion.trajectory.duration == pytest.approx(motion.steps[0].duration)
-    assert [item.part for item in told] == [0, 1, 2]
+    assert sorted({item.part for item in told}) == [0, 1, 2]
+
+
+@pytest.mark.feature("001-F240")
+def test_it_is_cancelled_within_a_step(step: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Postures, pulls and linear programs look as often as they like; a callback that is asked at all looks ends it."""
+    monkeypatch.setattr("humanoid_model.progress._EVERY", 0.0)
+    for looks in (2, 40, 400):
+        told: list[Progress] = []
+        settings = MotionSettings(period=0.02)
+        motion = made(step, step.plan, settings=settings, progress=lambda p: told.append(p) or len(told) == looks)  # noqa: B023
+        assert len(told) == looks  # nobody goes on after it
+        assert motion.explanation == f"Ended at {told[-1].stage}: it was cancelled."
+        assert not motion.success
+        assert len(motion.steps) == max(told[-1].part - 1, 0)
+        assert len(motion.postures) == max(told[-1].part, 0)
+
+
+@pytest.mark.feature("001-F240")
+def test_without_time_there_is_no_motion(step: SimpleNamespace) -> None:
+    motion = made(step, step.plan, time_limit=0.0)
+    assert motion.explanation.endswith("the time limit of 0 s is reached.")
+    assert motion.steps == ()
+    assert motion.trajectory is None
+    with pytest.raises(InputError, match="time_limit"):
+        made(step, step.plan, time_limit=math.nan)
 
 
 @pytest.mark.parametrize(

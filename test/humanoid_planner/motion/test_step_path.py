@@ -9,6 +9,7 @@ import pinocchio as pin
 import pytest
 
 from humanoid_model import Contact, ContactKind, Stance, load_robot, load_scene
+from humanoid_model.progress import Watch
 from humanoid_planner.motion import MotionSettings
 from humanoid_planner.motion.body_path import BodyPath
 from humanoid_planner.motion.motion import Case, find_transitions
@@ -40,7 +41,7 @@ def test_a_foot_that_leaves_by_its_sole_and_comes_by_its_ball_has_one_way() -> N
 @pytest.mark.feature("001-F221")
 def test_a_hand_that_grazes_the_rung_it_comes_to_is_told() -> None:
     """Oracle: distances of the hand's shapes from the rung's box every tenth of a millimetre of the ways."""
-    hand, clear = ROBOT.contacts["left_hand_fingers"], _Clearance(ROBOT, SCENE, 0.01)
+    hand, clear = ROBOT.contacts["left_hand_fingers"], _Clearance(ROBOT, SCENE, 0.01, Watch())
     end = pin.SE3(np.eye(3), np.array([0.9155, 0.2, 1.32]))
     box = coal.Box(0.06, 0.6, 0.03)
     where = coal.Transform3s(np.eye(3), np.array([0.9155, 0.0, 1.305]))

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans that come with their motion: HRP-2 steps ahead on the floor, where one foothold turns out to have no way."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from humanoid_model import Contact, ContactKind, Stance, load_robot, load_scene
+from humanoid_model.description import Box, Geometry
+from humanoid_model.errors import InputError
+from humanoid_model.scene import Scene, SceneBody
+from humanoid_planner.contacts import (
+    Attractor,
+    CentreOfMassAttractor,
+    ContactCount,
+    ContactPlanner,
+    ContactProblem,
+    PredefinedCandidates,
+    verify_plan,
+)
+from humanoid_planner.contacts.best_first import End
+from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.motion import MotionSettings, find_transitions
+from humanoid_planner.motion.stance_postures import StancePostures
+from humanoid_planner.motion.step_path import LIFTS, blocked_ways
+from humanoid_planner.posture import CollisionModel, NearReference
+from humanoid_planner.posture.tasks.link_tasks import point_beyond
+
+ROBOT, SCENE = load_robot("hrp2"), load_scene("stand")
+[FLOOR] = SCENE.surfaces
+UPRIGHT, AHEAD = ROBOT.postures["half_sitting"], [0.12, 0.0, 0.78]
+#: Footholds of the right foot ahead: the one that is tried first has no way.
+SHUT, OPEN = (0.15, -0.15, 0.0), (0.2, -0.095, 0.0)
+
+
+def problem(**changes):
+    kinematics = RobotKinematics(ROBOT)
+    feet = {"left_sole": [(0.2, 0.095, 0.0)], "right_sole": [SHUT, OPEN]}
+    given = {
+        "robot": ROBOT,
+        "scene": SCENE,
+        "start": Stance(tuple(Contact(ROBOT.contacts[name], FLOOR, 0.0, feet[name][0][1], 0.0) for name in feet)),
+        "goal": [point_beyond(kinematics, "RLEG_LINK5", [0, 0, 0], [0.1, 0, 0], [1, 0, 0], "right foot ahead")],
+        "goal_holds": [(name, "floor") for name in feet],
+        "locations": list(feet),
+        "candidates": PredefinedCandidates({(name, "floor"): places for name, places in feet.items()}),
+        "potential": CentreOfMassAttractor(Attractor(AHEAD, 0.0)),
+        "criterion": NearReference(kinematics, UPRIGHT),
+        "terms": [ContactCount(0.02)],
+        "start_posture": UPRIGHT,
+        "collisions": CollisionModel(ROBOT, SCENE),
+    }
+    return ContactProblem(**(given | changes))
+
+
+def shut(planner, places):
+    """Let no way lead the right foot to places; those to others are what they are."""
+    step = planner.ways.maker.step
+
+    def refused(transition, first, last):
+        come = transition.arriving
+        if come is not None and come.location.name == "right_sole" and (come.x, come.y, come.theta) in places:
+            return "a door is shut"
+        return step(transition, first, last)
+
+    planner.ways.maker.step = refused
+
+
+@pytest.fixture(scope="module")
+def stepped():
+    planner = ContactPlanner(problem(), motion=True)
+    shut(planner, [SHUT])
+    before = []
+    close = planner.search.close
+
+    def watched(node):
+        before.append([one for one in planner.search.nodes if not one.closed])
+        close(node)
+
+    planner.search.close = watched
+    return SimpleNamespace(planner=planner, plan=planner.run(max_nodes=60), before=before)
+
+
+@pytest.mark.feature("001-F162", "001-F161")
+def test_the_search_goes_on_where_a_way_is_refused_and_keeps_its_tree(stepped):
+    plan, search = stepped.plan, stepped.planner.search
+    assert plan.success, plan.explanation
+    places = {(hold.x, hold.y, hold.theta) for one in plan.planned for hold in one.holds}
+    assert SHUT not in places
+    assert plan.statistics.ways_refused == len(stepped.before) >= 1
+    # What didn't grow from the step that was refused is there as it was.
+    for kept in stepped.before:
+        assert all(search.nodes[one.index] is one for one in kept)
+        assert any(not one.closed for one in kept)
+    # Nobody is asked twice.
+    labels = [call for call in plan.statistics.ways if not call.refusal]
+    assert len(labels) == len(plan) - 1
+
+
+@pytest.mark.feature("001-F220")
+def test_a_plan_has_its_motion_and_that_holds(stepped):
+    """Oracle: a verifier that shares nothing with the planner, at fine steps."""
+    plan, motion = stepped.plan, stepped.plan.motion
+    assert motion.success
+    assert len(motion.steps) == len(plan) - 1
+    verdict = verify_plan(ROBOT, SCENE, *motion.parts())
+    assert verdict.violations == ()
+    assert verdict.postures > 100
+    assert verdict.margin > 0.014
+    assert ROBOT.link_placements(motion.trajectory.q[-1])["RLEG_LINK5"].translation[0] >= 0.1 - 1e-6
+    starts = [step.start for step in motion.steps]
+    ends = [step.start + step.duration for step in motion.steps]
+    np.testing.assert_allclose(starts[1:], ends[:-1])
+    assert [step.transition.index for step in motion.steps] == list(range(len(motion.steps)))
+    assert motion.trajectory.times[-1] == pytest.approx(ends[-1])
+
+
+def test_postures_of_a_plan_with_a_motion_keep_its_reserve(stepped):
+    """Oracle: the centre of mass over the hull of what bears, 15 mm inside each patch."""
+    data = ROBOT.model.createData()
+    for stance, q in zip(stepped.plan.stances, stepped.plan.postures, strict=True):
+        bearing = [one for one in stance.contacts if one.kind is ContactKind.FIXED]
+        if len(bearing) == 1:
+            centre = pin.centerOfMass(ROBOT.model, data, q)[:2] - (bearing[0].x, bearing[0].y)
+            inner = np.abs(centre) - np.abs(bearing[0].location.patch).max(axis=0)
+            assert (inner < -0.0145).all()
+
+
+def test_a_plan_whose_steps_are_all_refused_tells_which_stance_cannot_be_left():
+    planner = ContactPlanner(problem(), motion=True)
+    shut(planner, [SHUT, OPEN])
+    plan = planner.run(max_nodes=60)
+    assert not plan.success
+    assert plan.end is End.EMPTY
+    assert "right_sole" in plan.explanation
+    assert "a door is shut" in plan.explanation
+    assert not plan.motion.success
+    again = planner.run(max_nodes=60)
+    assert len(again.statistics.ways) == len(plan.statistics.ways)
+
+
+@pytest.mark.feature("001-F208")
+def test_a_search_that_is_cancelled_among_ways_goes_on_with_them():
+    planner = ContactPlanner(problem(), motion=True)
+    shut(planner, [SHUT, OPEN])
+    plan = planner.run(progress=lambda told: told.stage.startswith("way"))
+    assert plan.end is End.CANCELLED
+    assert not plan.success
+    assert f"{len(plan) - 1} of {len(plan) - 1} ways" in plan.explanation
+    nodes = len(planner.search.nodes)
+    assert planner.run(max_nodes=60).end is End.EMPTY
+    assert len(planner.search.nodes) >= nodes
+
+
+def walled(high):
+    """Scene with a wall before the right foot [m]."""
+    place = pin.SE3(np.eye(3), np.array([0.2, -0.1, 0.5 * high]))
+    shape = Geometry("", Box(np.array([0.02, 0.4, high])), pin.SE3.Identity(), np.ones(4))
+    wall = SceneBody("wall", "", 0.0, np.zeros(3), np.zeros((3, 3)), place, np.zeros(6), (shape,))
+    return Scene("walled", bodies=(*SCENE.bodies, wall), surfaces=SCENE.surfaces)
+
+
+def test_paths_that_a_wall_blocks_are_counted():
+    """Oracle: a path that rises by less than the wall's height is blocked; a Bezier curve rises by 3/4 of its lift."""
+    held = Stance((Contact(ROBOT.contacts["left_sole"], FLOOR, 0.0, 0.095, 0.0),))
+    soles = [Contact(ROBOT.contacts["right_sole"], FLOOR, x, -0.095, 0.0, ContactKind.RELEASED) for x in (0.0, 0.4)]
+    [transition] = find_transitions([held.adding(sole) for sole in soles])
+    settings = MotionSettings(clearance=0.0)
+    for high in (0.01, 0.06, 0.1, 0.17):
+        postures = StancePostures(ROBOT, walled(high), 0.015, 0.9, None, (), {})
+        blocked = blocked_ways(postures, transition, UPRIGHT, UPRIGHT, settings)
+        assert blocked >= sum(settings.approach + 0.75 * lift < high for lift in LIFTS)
+        assert (blocked == 0) == (high == 0.01)
+
+
+def test_settings_that_need_a_known_plan_are_refused():
+    with pytest.raises(InputError, match="durations and via"):
+        ContactPlanner(problem(), motion=MotionSettings(durations={2: 1.0}))
+    distances = CollisionModel(ROBOT, SCENE).task(problem().start)
+    with pytest.raises(InputError, match="CollisionTask"):
+        ContactPlanner(problem(collisions=distances), motion=True)
