@@ -18,6 +18,7 @@ from humanoid_planner.contacts.potentials import (
     PointAttractor,
     StanceTerm,
 )
+from humanoid_planner.contacts.verify_motion import MotionLimits, verify_motion
 from humanoid_planner.contacts.verify_plan import PlanVerdict, verify_plan
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "GuideSampler",
     "GuideSpace",
     "LocationPenalty",
+    "MotionLimits",
     "OnlyPenalty",
     "PlanVerdict",
     "PointAlongGuide",
@@ -44,5 +46,6 @@ __all__ = [
     "load_plan",
     "plan_contacts",
     "save_plan",
+    "verify_motion",
     "verify_plan",
 ]

@@ -69,7 +69,8 @@ class PlanViolation:
     Attributes:
         stance: index of the stance.
         sample: index of the posture within it.
-        kind: "order", "number", "joint limit", "drift", "collision", "balance", "torque" or "step".
+        kind: "order", "number", "joint limit", "drift", "collision", "balance", "torque" or "step"; of a motion
+            "force", "dynamics", "speed" and "course" too.
         what: in words.
     """
 
@@ -131,7 +132,7 @@ def verify_plan(
         raise InputError(
             f"has {len(motion)} parts for {len(stances)} stances", element="motion", remedy="Give one for each stance"
         )
-    look, watch = _Look(robot, scene, limits or PlanLimits()), Watch(progress, time_limit)
+    look, watch = PlanLook(robot, scene, limits or PlanLimits()), Watch(progress, time_limit)
     for index, (stance, part) in enumerate(zip(stances, motion, strict=True)):
         watch.now = Progress(f"stance {index} of {len(stances)}", index / len(stances), index)
         if index:
@@ -148,7 +149,7 @@ def verify_plan(
     return PlanVerdict(whole, violations, look.postures, look.drift, look.margin, look.torque, watch.why)
 
 
-class _Look:
+class PlanLook:
     """Models of robot and scene, and what was found so far."""
 
     def __init__(self, robot: Robot, scene: Scene, limits: PlanLimits) -> None:
@@ -171,7 +172,8 @@ class _Look:
         self.violations: list[PlanViolation] = []
         self.postures, self.drift, self.margin, self.torque = 0, 0.0, np.inf, 0.0
 
-    def _say(self, stance: int, sample: int, kind: str, what: str) -> None:
+    def say(self, stance: int, sample: int, kind: str, what: str) -> None:
+        """Remember what is wrong."""
         self.violations.append(PlanViolation(stance, sample, kind, what))
 
     def order(self, index: int, before: Stance, after: Stance) -> None:
@@ -179,36 +181,42 @@ class _Look:
         goes, comes = before.lacking_in(after), after.lacking_in(before)
         if not before.is_neighbour(after) and not _one_goes_one_comes(goes, comes):
             names = ", ".join(sorted({contact.location.name for contact in (*goes, *comes)}))
-            self._say(index, 0, "order", f"the contacts of {names} change at once")
+            self.say(index, 0, "order", f"the contacts of {names} change at once")
         for contact in comes:
             if contact.kind is ContactKind.FIXED:
-                self._say(index, 0, "order", f"{contact.location.name} bears before it held")
+                self.say(index, 0, "order", f"{contact.location.name} bears before it held")
 
     def posture(self, index: int, sample: int, stance: Stance, q: NDArray[np.float64]) -> bool:
-        """Look at one posture; False where its numbers can't be used."""
+        """Look at one posture at rest; False where its numbers can't be used."""
+        if not self.place(index, sample, stance, q):
+            return False
+        margin, torque = self._balance(stance, q)
+        self.margin, self.torque = min(self.margin, margin), max(self.torque, torque)
+        if margin < self._limits.margin:
+            self.say(index, sample, "balance", f"the centre of mass has a margin of {margin:.4g} m")
+        elif torque > self._limits.torque:
+            self.say(index, sample, "torque", f"a joint needs {torque:.3g} of its limit")
+        return True
+
+    def place(self, index: int, sample: int, stance: Stance, q: NDArray[np.float64]) -> bool:
+        """Look at where a posture is: numbers, limits, contacts, collisions; False where the numbers can't be used."""
         model = self._robot.model
         self.postures += 1
         good = q.shape == (model.nq,) and bool(np.isfinite(q).all())
         if not good or not pin.isNormalized(model, q, 1e-4):
-            self._say(index, sample, "number", f"the posture isn't {model.nq} finite numbers with unit quaternions")
+            self.say(index, sample, "number", f"the posture isn't {model.nq} finite numbers with unit quaternions")
             return False
         for name, excess in self._beyond_limits(q):
-            self._say(index, sample, "joint limit", f"{name} is {excess:.4g} beyond its limit")
+            self.say(index, sample, "joint limit", f"{name} is {excess:.4g} beyond its limit")
         pin.computeAllTerms(model, self._data, q, np.zeros(model.nv))
         pin.framesForwardKinematics(model, self._data, q)
         for contact in stance.contacts:
             off = self._off_its_place(contact)
             self.drift = max(self.drift, off)
             if off > self._limits.drift:
-                self._say(index, sample, "drift", f"{contact.location.name} is {off:.4g} m off {contact.surface.name}")
+                self.say(index, sample, "drift", f"{contact.location.name} is {off:.4g} m off {contact.surface.name}")
         for what in self._collisions(stance, q):
-            self._say(index, sample, "collision", what)
-        margin, torque = self._balance(stance, q)
-        self.margin, self.torque = min(self.margin, margin), max(self.torque, torque)
-        if margin < self._limits.margin:
-            self._say(index, sample, "balance", f"the centre of mass has a margin of {margin:.4g} m")
-        elif torque > self._limits.torque:
-            self._say(index, sample, "torque", f"a joint needs {torque:.3g} of its limit")
+            self.say(index, sample, "collision", what)
         return True
 
     def step(self, index: int, sample: int, before: NDArray[np.float64], q: NDArray[np.float64]) -> None:
@@ -219,7 +227,7 @@ class _Look:
         way = float(np.linalg.norm(change[:3])) if base else 0.0
         turn = float(change[3 if base else 0 :].max(initial=0.0))
         if way > self._limits.step_base + 1e-9 or turn > self._limits.step_joint + 1e-9:
-            self._say(index, sample, "step", f"the base moves {way:.4g} m, a joint turns {turn:.4g} rad")
+            self.say(index, sample, "step", f"the base moves {way:.4g} m, a joint turns {turn:.4g} rad")
 
     def _beyond_limits(self, q: NDArray[np.float64]) -> Iterator[tuple[str, float]]:
         model, limits = self._robot.model, self._robot.limits
@@ -230,7 +238,8 @@ class _Look:
                 if excess > self._limits.joint:
                     yield name, float(excess)
 
-    def _seat(self, contact: Contact) -> pin.SE3:
+    def seat(self, contact: Contact) -> pin.SE3:
+        """Frame of a contact in the world, by the scene alone."""
         body = self._bodies.get(contact.surface.body)
         if body is None:
             raise InputError(
@@ -239,10 +248,14 @@ class _Look:
             )
         return body.placement_world_body * contact.surface.placement_body_surface * contact.placement_surface_patch
 
+    def friction(self, contact: Contact) -> float:
+        """Coefficient of a contact, by the scene."""
+        return self._scene.pairs(f"{self._name}/{contact.location.link}", contact.surface.body).friction
+
     def _off_its_place(self, contact: Contact) -> float:
         """Largest distance of a corner from its place [m]; a corner beside the surface counts too."""
         link = self._data.oMf[self._robot.model.getFrameId(contact.location.link)]
-        seat, location = self._seat(contact), contact.location
+        seat, location = self.seat(contact), contact.location
         corners = np.column_stack([location.patch, np.zeros(len(location.patch))])
         corners = np.vstack([corners, [0, 0, 0]])
         here = [link.act(location.placement_link_patch.act(corner)) for corner in corners]
@@ -280,8 +293,8 @@ class _Look:
         for contact in stance.contacts:
             if not contact.kind.bears:
                 continue
-            friction = self._scene.pairs(f"{self._name}/{contact.location.link}", contact.surface.body).friction
-            seat, frame = self._seat(contact), model.getFrameId(contact.location.link)
+            friction = self.friction(contact)
+            seat, frame = self.seat(contact), model.getFrameId(contact.location.link)
             upright = float(seat.rotation[:, 2] @ gravity) <= -_LEVEL * float(np.linalg.norm(gravity))
             level = level and upright and gravity[2] < 0.0 and not contact.bilateral
             J = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)

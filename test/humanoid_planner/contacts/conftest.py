@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenarios of the benchmark, and a check of plans by other means: Pinocchio's frames and scipy's linear programs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pinocchio as pin
 import pytest
+from fixtures.one_step import SHUT, problem, shut
 from scipy.optimize import linprog
 
 from examples.contact_scenarios import can_on_table, five_stairs
 from humanoid_model.contact import ContactKind
+from humanoid_planner.contacts import ContactPlanner
 
 
 @pytest.fixture(scope="package")
@@ -90,3 +94,19 @@ def check_plan():
         assert len(plan.planned[-1].key) >= 1
 
     return check
+
+
+@pytest.fixture(scope="package")
+def stepped():
+    """A step ahead with its motion: the foothold that is tried first has no way."""
+    planner = ContactPlanner(problem(), motion=True)
+    shut(planner, [SHUT])
+    before = []
+    close = planner.search.close
+
+    def watched(node):
+        before.append([one for one in planner.search.nodes if not one.closed])
+        close(node)
+
+    planner.search.close = watched
+    return SimpleNamespace(planner=planner, plan=planner.run(max_nodes=60), before=before)

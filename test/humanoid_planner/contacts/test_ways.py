@@ -1,86 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans that come with their motion: HRP-2 steps ahead on the floor, where one foothold turns out to have no way."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pinocchio as pin
 import pytest
+from fixtures.one_step import FLOOR, OPEN, ROBOT, SCENE, SHUT, UPRIGHT, problem, shut
 
-from humanoid_model import Contact, ContactKind, Stance, load_robot, load_scene
+from humanoid_model import Contact, ContactKind, Stance
 from humanoid_model.description import Box, Geometry
 from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene, SceneBody
-from humanoid_planner.contacts import (
-    Attractor,
-    CentreOfMassAttractor,
-    ContactCount,
-    ContactPlanner,
-    ContactProblem,
-    PredefinedCandidates,
-    verify_plan,
-)
+from humanoid_planner.contacts import ContactPlanner, verify_plan
 from humanoid_planner.contacts.best_first import End
-from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.motion import MotionSettings, find_transitions
 from humanoid_planner.motion.stance_postures import StancePostures
 from humanoid_planner.motion.step_path import LIFTS, blocked_ways
-from humanoid_planner.posture import CollisionModel, NearReference
-from humanoid_planner.posture.tasks.link_tasks import point_beyond
-
-ROBOT, SCENE = load_robot("hrp2"), load_scene("stand")
-[FLOOR] = SCENE.surfaces
-UPRIGHT, AHEAD = ROBOT.postures["half_sitting"], [0.12, 0.0, 0.78]
-#: Footholds of the right foot ahead: the one that is tried first has no way.
-SHUT, OPEN = (0.15, -0.15, 0.0), (0.2, -0.095, 0.0)
-
-
-def problem(**changes):
-    kinematics = RobotKinematics(ROBOT)
-    feet = {"left_sole": [(0.2, 0.095, 0.0)], "right_sole": [SHUT, OPEN]}
-    given = {
-        "robot": ROBOT,
-        "scene": SCENE,
-        "start": Stance(tuple(Contact(ROBOT.contacts[name], FLOOR, 0.0, feet[name][0][1], 0.0) for name in feet)),
-        "goal": [point_beyond(kinematics, "RLEG_LINK5", [0, 0, 0], [0.1, 0, 0], [1, 0, 0], "right foot ahead")],
-        "goal_holds": [(name, "floor") for name in feet],
-        "locations": list(feet),
-        "candidates": PredefinedCandidates({(name, "floor"): places for name, places in feet.items()}),
-        "potential": CentreOfMassAttractor(Attractor(AHEAD, 0.0)),
-        "criterion": NearReference(kinematics, UPRIGHT),
-        "terms": [ContactCount(0.02)],
-        "start_posture": UPRIGHT,
-        "collisions": CollisionModel(ROBOT, SCENE),
-    }
-    return ContactProblem(**(given | changes))
-
-
-def shut(planner, places):
-    """Let no way lead the right foot to places; those to others are what they are."""
-    step = planner.ways.maker.step
-
-    def refused(transition, first, last):
-        come = transition.arriving
-        if come is not None and come.location.name == "right_sole" and (come.x, come.y, come.theta) in places:
-            return "a door is shut"
-        return step(transition, first, last)
-
-    planner.ways.maker.step = refused
-
-
-@pytest.fixture(scope="module")
-def stepped():
-    planner = ContactPlanner(problem(), motion=True)
-    shut(planner, [SHUT])
-    before = []
-    close = planner.search.close
-
-    def watched(node):
-        before.append([one for one in planner.search.nodes if not one.closed])
-        close(node)
-
-    planner.search.close = watched
-    return SimpleNamespace(planner=planner, plan=planner.run(max_nodes=60), before=before)
+from humanoid_planner.posture import CollisionModel
 
 
 @pytest.mark.feature("001-F162", "001-F161")
