@@ -12,7 +12,8 @@ from humanoid_model.errors import InputError
 from humanoid_model.scene import Scene, SceneBody
 from humanoid_planner.contacts import ContactPlanner, verify_plan
 from humanoid_planner.contacts.best_first import End
-from humanoid_planner.motion import MotionSettings, find_transitions
+from humanoid_planner.motion import MotionSettings
+from humanoid_planner.motion.motion import find_transitions
 from humanoid_planner.motion.stance_postures import StancePostures
 from humanoid_planner.motion.step_path import LIFTS, blocked_ways
 from humanoid_planner.posture import CollisionModel
