@@ -50,6 +50,12 @@ def test_a_walk_is_carried_out(simulator: Any, tmp_path: Path, monkeypatch: pyte
                 stack.reset()
                 while stack.balance.mode != ControllerStatus.STANDING:
                     stack.run(0.1)
+                stack.activate_controller(active=False)
+                stack.run(0.3)
+                assert stack.state.base.rotation[2, 2] > 0.999, "the drives hold"
+                stack.activate_controller()
+                while stack.balance.mode != ControllerStatus.STANDING:
+                    stack.run(0.1)
                 start, told = stack.state.base, []
                 result = stack.carry_out(motion, progress=lambda news: bool(told.append(news.fraction)), timeout=600.0)
                 assert result.success, result.message
