@@ -26,6 +26,7 @@ from humanoid_ros.node.parameter_declaration import (
 from humanoid_ros.simulator.joint_trajectory_server import ControllerSettings
 from humanoid_ros.simulator.simulation_session import SessionSettings
 from humanoid_sim import Simulation
+from humanoid_sim.actuation import ActuatorLag, ActuatorSettings
 from humanoid_sim.contact.solve import solver_names
 from humanoid_sim.sensing import NoisySensors
 from humanoid_sim.sensing.sensor_settings import SensorSettings
@@ -110,7 +111,7 @@ def declare_parameters(node: Node) -> None:
     declare_text(node, "world_frame", "world", "Name of the world frame", read_only=True)
     for name, one in descriptions(SessionSettings).items():
         declare_field(node, name, one, read_only=name in FIXED)
-    for name, one in descriptions(SensorSettings).items():
+    for name, one in (descriptions(SensorSettings) | descriptions(ActuatorSettings)).items():
         declare_field(node, name, one, f". {FROM_THEN_ON}")
     for setting, one in descriptions(ControllerSettings).items():
         declare_field(node, CONTROLLERS[setting], one)
@@ -157,7 +158,7 @@ def new_simulation(node: Node, scene: Scene) -> Simulation:
     """
     time_step = number(node, "time_step") or scene.time_step
     options = options_of(node)
-    sensors = sensor_settings(node, {})
+    sensors, actuators = sensor_settings(node, {}), ActuatorSettings(**values(node, ActuatorSettings))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RobotWarning)  # the log has them
         simulation = Simulation(
@@ -167,6 +168,8 @@ def new_simulation(node: Node, scene: Scene) -> Simulation:
         )
     if not sensors.ideal:
         simulation.add_module(NoisySensors(sensors.sensor_seed))
+    if not actuators.ideal:
+        simulation.add_module(ActuatorLag(actuators))
     simulation.warm_up()
     for doubt in shapeless_robots(scene):
         node.get_logger().warning(f"{doubt}.")

@@ -96,7 +96,7 @@ class FeedForward(Module):
             )
         # A joint in effort mode has its servo's gains at zero, and its feed-forward is the user's.
         served = (servos.servo_stiffness[k] == servos.stiffness[k]) & (servos.servo_damping[k] == servos.damping[k])
-        servos.feedforward[k[served]] = efforts[served]
+        servos.wanted[k[served]] = efforts[served]
 
     def after_step(self, simulation: Simulation) -> None:
         """See where the robot stands."""
@@ -182,4 +182,4 @@ class FeedForward(Module):
         """Take the efforts away again."""
         servos, k = simulation.servos, self._drives.coordinates
         served = (servos.servo_stiffness[k] == servos.stiffness[k]) & (servos.servo_damping[k] == servos.damping[k])
-        servos.feedforward[k[served]] = 0.0
+        servos.wanted[k[served]] = 0.0

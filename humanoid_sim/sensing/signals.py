@@ -27,25 +27,29 @@ _BLOCK = 64
 """So many samples are drawn at once."""
 
 
+@dataclass
 class NoiseSource:
     """Standard normal numbers for channels, each group of them from a generator of its own.
 
     What a group draws doesn't depend on which other groups there are.
+
+    Attributes:
+        groups: generators, and how many channels each of them has.
+        block: numbers that were drawn at once, shape (_BLOCK, 2, n).
+        used: so many of its samples are used up.
     """
 
-    def __init__(self, groups: Sequence[tuple[np.random.Generator, int]]) -> None:
-        """Take the generators, and how many channels each of them has."""
-        self._groups = groups
-        self._block: Array = np.zeros((0, 2, sum(count for _, count in groups)))
-        self._next = 0
+    groups: list[tuple[np.random.Generator, int]]
+    block: Array = field(default_factory=lambda: np.zeros((0, 2, 0)))
+    used: int = 0
 
     def draw(self) -> Array:
         """Return two numbers for each channel, shape (2, n)."""
-        if self._next == len(self._block):
-            own = [generator.standard_normal((_BLOCK, 2, count)) for generator, count in self._groups]
-            self._block, self._next = np.concatenate(own, axis=2), 0
-        self._next += 1
-        return np.asarray(self._block[self._next - 1])
+        if self.used == len(self.block):
+            own = [generator.standard_normal((_BLOCK, 2, count)) for generator, count in self.groups]
+            self.block, self.used = np.concatenate(own, axis=2), 0
+        self.used += 1
+        return np.asarray(self.block[self.used - 1])
 
 
 @dataclass

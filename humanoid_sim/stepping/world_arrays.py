@@ -92,6 +92,7 @@ class Servos:
         servo_damping: velocity gains of joints in position mode, shape (nv,).
         passive_damping: viscous friction of the joints, shape (nv,).
         feedforward: efforts given directly [N m or N], shape (nv,).
+        wanted: those that are asked for, shape (nv,): the same array, unless actuators lag behind.
         limit: largest efforts of the actuators [N m or N], shape (nv,).
         lowest: least efforts that the actuators can give at present [N m or N], shape (nv,).
         highest: largest efforts that they can give at present [N m or N], shape (nv,).
@@ -107,6 +108,7 @@ class Servos:
     servo_damping: NDArray[np.float64]
     passive_damping: NDArray[np.float64]
     feedforward: NDArray[np.float64]
+    wanted: NDArray[np.float64]
     limit: NDArray[np.float64]
     lowest: NDArray[np.float64]
     highest: NDArray[np.float64]
@@ -121,6 +123,7 @@ class Servos:
         mimics another one is held at the place that the other one dictates by a stiff servo.
         """
         nv = world.model.nv
+        feedforward = np.zeros(nv)
         stiffness = np.zeros(nv)
         damping = np.zeros(nv)
         limit = np.full(nv, np.inf)
@@ -158,7 +161,8 @@ class Servos:
             servo_stiffness=stiffness.copy(),
             servo_damping=damping.copy(),
             passive_damping=np.array(world.model.damping),
-            feedforward=np.zeros(nv),
+            feedforward=feedforward,
+            wanted=feedforward,
             limit=limit,
             lowest=-limit,
             highest=limit.copy(),
@@ -170,17 +174,20 @@ class Servos:
         """Let the servos of some coordinates work, without feed-forward."""
         self.stiffness[dofs] = self.servo_stiffness[dofs]
         self.damping[dofs] = self.servo_damping[dofs]
-        self.feedforward[dofs] = 0.0
+        self.wanted[dofs] = 0.0
 
     def effort_mode(self, dofs: slice | NDArray[np.int64], efforts: NDArray[np.float64]) -> None:
         """Switch the servos of some coordinates off and give efforts directly [N m or N]."""
         self.stiffness[dofs] = 0.0
         self.damping[dofs] = 0.0
-        self.feedforward[dofs] = efforts
+        self.wanted[dofs] = efforts
 
     def copy(self) -> Servos:
         """Return the same values in arrays of their own."""
-        return Servos(*(getattr(self, name).copy() for name in _NAMES))
+        other = Servos(*(getattr(self, name).copy() for name in _NAMES))
+        if self.wanted is self.feedforward:
+            other.wanted = other.feedforward
+        return other
 
     def assign(self, other: Servos) -> None:
         """Take all values of another one into the arrays that are there: the simulation's step shares them."""

@@ -220,7 +220,7 @@ class SimulatedRobot:
             servos.q_target[self._q_places[indices]] = targets
             servos.v_target[self._v_places[indices]] = rates
             if efforts is not None:
-                servos.feedforward[self._v_places[indices]] = _finite("efforts", efforts, len(indices))
+                servos.wanted[self._v_places[indices]] = _finite("efforts", efforts, len(indices))
             if given is not None:
                 servos.stiffness[self._v_places[indices]], servos.damping[self._v_places[indices]] = given
             return
@@ -239,7 +239,7 @@ class SimulatedRobot:
         if efforts is not None:
             values = _finite("efforts", efforts, len(places))
             for joint, own in self._selected(places):
-                servos.feedforward[joint.v] = joint.effort_coordinates(self._simulation.q, _of(joint, own, values))
+                servos.wanted[joint.v] = joint.effort_coordinates(self._simulation.q, _of(joint, own, values))
 
     def set_effort(self, efforts: ArrayLike, joints: Sequence[str] | None = None) -> None:
         """Drive joints by efforts instead of servos, until the next position target.
