@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint efforts that carry out weighted tasks within contact cones and effort limits, step by step.
+"""Joint efforts that carry out weighted tasks within contact cones and the limits of joints, step by step.
 
 A controller looks at a state, adds the tasks of this tick, and asks for the efforts::
 
@@ -12,6 +12,7 @@ A controller looks at a state, adds the tasks of this tick, and asks for the eff
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -19,6 +20,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from humanoid_control.strict_priorities import solve_in_order
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_known
@@ -29,13 +31,20 @@ from humanoid_model.whole_body_dynamics import BodyLimits, WeightedTasks
 _ALIGNED = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 _SKEW = np.stack([pin.skew(axis) for axis in np.eye(3)]).reshape(3, 9)
 """Makes the matrices of cross products, row by row, of vectors from their components."""
+_TASKS = ("hold", "centre", "trunk", "spin", "swing")
+"""Tasks that may come strictly before the others."""
 _HEAVIEST = 1e9
 """Largest weight: beyond it the program's matrix is singular in double precision."""
 
 
 @dataclass(frozen=True)
 class BodyGains(Described):
-    """How strictly and how fast tasks are followed."""
+    """How strictly and how fast tasks are followed.
+
+    Attributes:
+        priorities: tasks that come strictly before the others, by levels, the first ones first: of "hold", "centre",
+            "trunk", "spin", "swing". Weights count within a level, and among all others.
+    """
 
     part_of: ClassVar[str] = "gains."
 
@@ -66,6 +75,25 @@ class BodyGains(Described):
         "1/kg²", low=0.0, above=True, high=_HEAVIEST,
     )  # fmt: skip
     friction: float = number(0.6, "coefficient that forces keep to", low=0.0, above=True)
+    barrier: float = number(
+        25.0,
+        "rate at which a joint comes to the end of its range or to its greatest speed at most",
+        "1/s", low=0.0, above=True,
+    )  # fmt: skip
+    priorities: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the numbers and names.
+
+        Raises:
+            InputError: a number out of its range, a task that isn't there or is on two levels.
+        """
+        super().__post_init__()
+        named = [task for level in self.priorities for task in level]
+        for task in named:
+            check_known(task, _TASKS, "gains.priorities", "task")
+        if len({*named}) < len(named):
+            raise InputError(f"are {named}", element="gains.priorities", remedy="Give each task once")
 
 
 class Sole(NamedTuple):
@@ -104,14 +132,19 @@ def soles_of(robot: Robot, locations: Iterable[str]) -> dict[str, Sole]:
 
 
 class WholeBodyControl:
-    """The inverse dynamics of a robot on a free base as a weighted quadratic program.
+    r"""The inverse dynamics of a robot on a free base as a quadratic program, weighted or with strict priorities.
+
+    Driven joints keep to their ranges and speeds by barriers (exponential control barrier functions, Nguyen & Sreenath
+    2016): with the rate k of the gains, :math:`\ddot q\le k^2(\bar q-q)-2k\dot q` and
+    :math:`\ddot q\le k(\bar v-\dot q)`, likewise below. They come before all tasks; contacts, friction and efforts come
+    before them.
 
     Attributes:
         soles: contact locations by name.
         joint_names: driven joints, the order of efforts.
         columns: (joints,) their velocity coordinates.
         data: Pinocchio's, of the state that was looked at.
-        solved: whether the last tick's program had a solution.
+        solved: whether the last tick's program was solved; else its answer is the one before.
         accelerations: (nv,) of the last solution.
         forces: (k, 3) at the corners that bear, in the axes in which they are held [N].
     """
@@ -141,7 +174,19 @@ class WholeBodyControl:
         efforts = robot.limits.effort[self.columns]
         self._body = BodyLimits(self.root, self.columns, efforts, self.gains.friction, self.gains.force_weight)
         self._zero, self._lower = np.zeros(robot.model.nv), np.tril_indices(robot.model.nv, -1)
+        ranged = [name for name in self.joint_names if robot.model.joints[robot.parts.joint_ids[name]].nq == 1]
+        self._ranged_q = np.array([robot.index_q(name) for name in ranged])
+        self._ranged_v = np.array([robot.index_v(name) for name in ranged])
+        limits, speeds = robot.limits, robot.limits.velocity[self._ranged_v]
+        self._range = np.stack([limits.lower[self._ranged_q], limits.upper[self._ranged_q]])
+        self._speed = np.stack([-speeds, speeds])
+        self._unbounded = np.outer([-np.inf, np.inf], np.ones(robot.model.nv))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last answer."""
         self.solved, self.accelerations, self.forces = True, self._zero.copy(), np.zeros((0, 3))
+        self._efforts = np.zeros(len(self.columns))
 
     def look(self, q: Array, v: Array) -> None:
         """Kinematics and dynamics of a state, (nq,) and (nv,); forgets the tasks of the last tick."""
@@ -151,6 +196,7 @@ class WholeBodyControl:
         self.q, self.v = q, v
         self._tasks, self._bearing = WeightedTasks(model.nv), [np.zeros((0, model.nv))]
         self._wanted: list[Array] = [np.zeros(0)]
+        self._levels: list[list[tuple[Array, Array]]] = [[] for _ in self.gains.priorities]
         drift = pin.computeCentroidalMomentumTimeVariation(model, data, q, v, self._zero)
         self._centre_bias, self._spin_bias = drift.linear / data.mass[0], np.array(drift.angular)
 
@@ -197,11 +243,11 @@ class WholeBodyControl:
         J_corners = (J[:3] - skews @ J[3:]).reshape(-1, model.nv)
         drifts = drift.linear - skews @ drift.angular + levers @ (spin @ spin).T
         target = -self.gains.contact * (J_corners @ self.v) - drifts.ravel()
-        self._tasks.add(J_corners, target, self.gains.hold_weight)
+        self._add("hold", J_corners, target, self.gains.hold_weight)
         if attitude is not None:
             k, rate = self.gains.swing, pin.getVelocity(model, data, joint, _ALIGNED).angular
             error = pin.log3(attitude @ self.sole(name).rotation.T)
-            self._tasks.add(J[3:], k**2 * error - 2.0 * k * rate - drift.angular, self.gains.swing_weight)
+            self._add("swing", J[3:], k**2 * error - 2.0 * k * rate - drift.angular, self.gains.swing_weight)
         turned = J_corners if axes is None else (axes.T @ J_corners.reshape(-1, 3, model.nv)).reshape(-1, model.nv)
         self._bearing.append(np.asarray(turned))
         self._wanted.append(np.tile(np.zeros(3) if force is None else force / len(corners), len(corners)))
@@ -231,13 +277,14 @@ class WholeBodyControl:
         error = np.concatenate(
             [placement.translation - here.translation, pin.log3(placement.rotation @ here.rotation.T)]
         )
-        self._tasks.add(J, acceleration + k**2 * error + 2.0 * k * (velocity - now) - bias, self.gains.swing_weight)
+        target = acceleration + k**2 * error + 2.0 * k * (velocity - now) - bias
+        self._add("swing", J, target, self.gains.swing_weight)
 
     def move_centre(self, acceleration: Array) -> None:
         """Give the centre of mass an acceleration (3,) [m/s²]."""
         weights = np.sqrt(np.array([1.0, 1.0, 0.3]))
         target = weights * (acceleration - self._centre_bias)
-        self._tasks.add(weights[:, None] * self.data.Jcom, target, self.gains.centre_weight)
+        self._add("centre", weights[:, None] * self.data.Jcom, target, self.gains.centre_weight)
 
     def calm(self, ease: float = 1.0, wanted: Array | None = None, change: Array | None = None) -> None:
         """Let the angular momentum about the centre of mass fade, so that legs don't turn the robot over its soles.
@@ -250,7 +297,7 @@ class WholeBodyControl:
         A = np.asarray(self.data.Ag[3:])
         off = np.asarray(self.data.hg.angular) - (0.0 if wanted is None else wanted)
         target = -self.gains.spin * off - self._spin_bias + (0.0 if change is None else change)
-        self._tasks.add(A, target, self.gains.spin_weight / ease)
+        self._add("spin", A, target, self.gains.spin_weight / ease)
 
     def orient_base(
         self, rotation: Array, rate: Array | None = None, acceleration: Array | None = None, ease: float = 1.0
@@ -272,7 +319,7 @@ class WholeBodyControl:
         error = turn.T @ pin.log3(rotation @ turn.T)
         ahead = np.zeros(3) if acceleration is None else turn.T @ acceleration
         target = ahead + k**2 * error + 2.0 * k * (wanted - self.v[angular])
-        self._tasks.add(J, target, self.gains.trunk_weight / ease)
+        self._add("trunk", J, target, self.gains.trunk_weight / ease)
 
     def keep_posture(self, q: Array, v: Array | None = None, a: Array | None = None) -> None:
         """Bring the driven joints to a motion, as far as nothing else moves them.
@@ -288,17 +335,38 @@ class WholeBodyControl:
         target = k**2 * error + 2.0 * k * speed + (0.0 if a is None else a)
         self._tasks.add_single(self.columns, target[self.columns], self.gains.joint_weight)
 
-    def solve(self) -> Array | None:
-        """(joints,) efforts [N m]; None where no motion keeps to all limits."""
+    def _add(self, task: str, J: Array, target: Array, weight: float) -> None:
+        """Add a task (k, nv) with its target (k,) to its level, or to the weighted ones."""
+        for level, names in zip(self._levels, self.gains.priorities, strict=True):
+            if task in names:
+                level.append((math.sqrt(weight) * J, math.sqrt(weight) * target))
+                return
+        self._tasks.add(J, target, weight)
+
+    def solve(self) -> Array:
+        """(joints,) efforts [N m]; those before where no answer is found, zero where there are none."""
         M = np.array(self.data.M)
         M[self._lower] = M.T[self._lower]  # Pinocchio fills the upper half
         program = self._body.program(
-            self._tasks, M, np.array(self.data.nle), np.vstack(self._bearing), np.concatenate(self._wanted)
-        )
-        x = program.solve()
-        self.solved = x is not None and bool(np.isfinite(x).all())
-        if x is None or not self.solved:
-            return None
-        nv = self.model.nv
-        self.accelerations, self.forces = x[:nv], x[nv:].reshape(-1, 3)
-        return np.clip(program.efforts(x), -self._body.efforts, self._body.efforts)
+            self._tasks, M, np.array(self.data.nle), np.vstack(self._bearing), np.concatenate(self._wanted),
+            self._barriers(),
+        )  # fmt: skip
+        levels = [tuple(map(np.concatenate, zip(*level, strict=True))) for level in self._levels if level]
+        x = solve_in_order(program, levels) if levels else program.solve()
+        self.solved = x is not None
+        if x is not None:
+            nv = self.model.nv
+            self.accelerations, self.forces = x[:nv], x[nv:].reshape(-1, 3)
+            self._efforts = np.clip(program.efforts(x), -self._body.efforts, self._body.efforts)
+        return self._efforts
+
+    def _barriers(self) -> Array:
+        """(2, nv) least and greatest accelerations with which the driven joints keep to ranges and speeds."""
+        k, v = self.gains.barrier, self.v[self._ranged_v]
+        ends = k * (k * (self._range - self.q[self._ranged_q]) - 2.0 * v)
+        fast = k * (self._speed - v)
+        bounds = self._unbounded.copy()
+        # Where both don't go together, as a joint is too fast near its end, the range comes before the speed.
+        bounds[0, self._ranged_v] = np.minimum(np.maximum(fast[0], ends[0]), ends[1])
+        bounds[1, self._ranged_v] = np.maximum(np.minimum(fast[1], ends[1]), ends[0])
+        return bounds

@@ -14,7 +14,9 @@ the base, friction pyramids and efforts. Its unknowns are the accelerations and 
     \end{aligned}
     \qquad |f_x|,|f_y|\le\tfrac{\mu}{\sqrt 2}f_z.
 
-The rows of the base are equations; what the rows of the driven joints amount to are their efforts.
+The rows of the base are equations; what the rows of the driven joints amount to are their efforts. Free fall without
+efforts keeps to all of these, so there always is an answer. Bounds of accelerations, as barriers give them, are kept to
+as far as these let it: what is beyond them costs far more than tasks do.
 """
 
 from __future__ import annotations
@@ -95,6 +97,12 @@ _EQUALITY = 5
 """DAQP's mark of an equality."""
 _REGULARISATION = 1e-6
 """Weight of all accelerations, which keeps the program strictly convex."""
+_SOFT = 8
+"""DAQP's mark of a bound that may be exceeded at a cost."""
+_BARRIER = 1e6
+"""Weight of the square by which an acceleration is beyond its bound."""
+_ITERATIONS = 300
+"""Of the solver at most; what robots ask for in walking takes up to a hundred."""
 _BASE = 6
 
 
@@ -109,6 +117,8 @@ class WholeBodyProgram:
         lower: their least values.
         upper: their greatest values.
         bias: (joints,) efforts of the driven joints without accelerations and contact forces [N m].
+        bounds: (2, nv) least and greatest accelerations, kept to as far as the rows let them; infinite where there are
+            none.
     """
 
     hessian: Array
@@ -117,17 +127,47 @@ class WholeBodyProgram:
     lower: Array
     upper: Array
     bias: Array
+    bounds: Array
 
     def solve(self) -> Array | None:
-        """(n,) accelerations and forces; None where nothing keeps to all rows."""
-        sense = np.zeros(len(self.upper), np.intc)
-        sense[:_BASE] = _EQUALITY
-        x, _, status, _ = daqp.solve(self.hessian, self.gradient, self.rows, self.upper, self.lower, sense)
-        return np.asarray(x) if status > 0 else None
+        """(n,) accelerations and forces; None where none is found that is finite and keeps to all rows."""
+        soft = self.bounds.shape[1]
+        sense = np.zeros(soft + len(self.upper), np.intc)
+        sense[:soft], sense[soft : soft + _BASE] = _SOFT, _EQUALITY
+        upper, lower = np.concatenate([self.bounds[1], self.upper]), np.concatenate([self.bounds[0], self.lower])
+        return _solve(self.hessian, self.gradient, self.rows, upper, lower, sense)
+
+    def solve_near(self, x: Array, Z: Array, hessian: Array, gradient: Array) -> Array | None:
+        """(m,) z of least z' H z / 2 + g' z for which x + Z z is in no bound or row further than x is.
+
+        Args:
+            x: (n,) that fulfils the equations.
+            Z: (n, m) directions that leave them fulfilled.
+            hessian: (m, m) H, which may be singular.
+            gradient: (m,) g.
+        """
+        bounded = np.flatnonzero(np.isfinite(self.bounds).any(axis=0))
+        rows = np.vstack([Z[bounded], self.rows[_BASE:] @ Z])
+        here = np.concatenate([x[bounded], self.rows[_BASE:] @ x])
+        upper = np.concatenate([self.bounds[1, bounded], self.upper[_BASE:]]) - here
+        lower = np.concatenate([self.bounds[0, bounded], self.lower[_BASE:]]) - here
+        free = np.zeros(len(rows), np.intc)
+        return _solve(hessian, gradient, rows, np.maximum(upper, 0.0), np.minimum(lower, 0.0), free)
+
+    @property
+    def equations(self) -> Array:
+        """(6, n) rows of the base."""
+        return self.rows[:_BASE]
 
     def efforts(self, x: Array) -> Array:
         """(joints,) efforts that accelerations and forces take [N m]."""
         return np.asarray(self.rows[_BASE : _BASE + len(self.bias)] @ x + self.bias)
+
+
+def _solve(H: Array, g: Array, rows: Array, upper: Array, lower: Array, sense: NDArray[np.intc]) -> Array | None:
+    """Answer of the solver, None where it has none that is finite."""
+    x, _, status, _ = daqp.solve(H, g, rows, upper, lower, sense, rho_soft=1.0 / _BARRIER, iter_limit=_ITERATIONS)
+    return np.asarray(x) if status > 0 and math.isfinite(x.sum()) else None
 
 
 class WeightedTasks:
@@ -171,7 +211,9 @@ class BodyLimits:
     force_weight: float
     _pyramids: dict[int, Array] = field(default_factory=dict, repr=False)
 
-    def program(self, tasks: WeightedTasks, M: Array, bias: Array, J_corners: Array, wanted: Array) -> WholeBodyProgram:
+    def program(
+        self, tasks: WeightedTasks, M: Array, bias: Array, J_corners: Array, wanted: Array, bounds: Array
+    ) -> WholeBodyProgram:  # fmt: skip
         """Return the program of one step.
 
         Args:
@@ -181,6 +223,7 @@ class BodyLimits:
             J_corners: (3 corners, nv) Jacobian of the bearing corners, each in axes whose last one is the ground's
                 normal.
             wanted: (3 corners,) forces in these axes that would be best [N].
+            bounds: (2, nv) least and greatest accelerations, infinite where they have none.
         """
         nv, forces = len(bias), len(J_corners)
         count, joints = nv + forces, len(self.driven)
@@ -198,7 +241,7 @@ class BodyLimits:
         own = bias[self.driven]
         upper = np.concatenate([-bias[base], self.efforts - own, np.zeros(len(pyramids))])
         lower = np.concatenate([-bias[base], -self.efforts - own, np.full(len(pyramids), -1e30)])
-        return WholeBodyProgram(H, g, rows, lower, upper, own)
+        return WholeBodyProgram(H, g, rows, lower, upper, own, bounds)
 
     def _pyramids_of(self, corners: int) -> Array:
         """(5 corners, 3 corners) rows that mustn't be positive: pyramids within the friction cones."""

@@ -127,6 +127,7 @@ class Walker:
             placement_world_base: where the base is now; as of :meth:`.Estimator.reset`.
         """
         self._estimator.reset(placement_world_base)
+        self.body.reset()
         self.mode, self.stance = WalkMode.STANDING, self._left
         self._bearing: tuple[str, ...] = (self._right, self._left)
         self.estimate: Estimate | None = None
@@ -136,7 +137,6 @@ class Walker:
         self._time, self._course, self._level, self._omega = math.nan, math.nan, math.nan, 0.0
         self._began, self._duration, self._urgency = 0.0, self.settings.step_time, 0.0
         self._swing: ReplannedSwing | None = None
-        self._efforts: Array = np.zeros(len(self._names))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Walker:
         """Return a copy that goes on by itself and shares the robot."""
@@ -232,13 +232,11 @@ class Walker:
             self._stand(time)
         columns = self.body.columns
         if self.mode is WalkMode.FALLEN:
-            self._efforts = -self.settings.softness * v[columns]
-            return Command(time, self._names, self._efforts, q[self._places], np.zeros(len(columns)))
+            efforts = -self.settings.softness * v[columns]
+            return Command(time, self._names, efforts, q[self._places], np.zeros(len(columns)))
         efforts = self._move(dt)
-        if efforts is not None:  # else the last ones are the best there is
-            self._efforts = efforts
         speeds = v[columns] + dt * self.body.accelerations[columns]
-        return Command(time, self._names, self._efforts, q[self._places] + dt * v[columns], speeds)
+        return Command(time, self._names, efforts, q[self._places] + dt * v[columns], speeds)
 
     def _look(self, q: Array, v: Array, dt: float) -> None:
         """Where the soles are, the DCM, the heading; whether the robot has fallen."""
@@ -264,7 +262,7 @@ class Walker:
             self.mode = WalkMode.FALLEN
         self._urgency = 0.0
 
-    def _move(self, dt: float) -> Array | None:
+    def _move(self, dt: float) -> Array:
         """Tasks of the whole body, and their efforts."""
         body, settings = self.body, self.settings
         k, level = settings.height_frequency, sum(self._ground[name] for name in self._bearing) / len(self._bearing)

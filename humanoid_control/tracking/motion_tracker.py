@@ -136,6 +136,7 @@ class MotionTracker:
             placement_world_base: where the base is now in the world of the estimate; as of :meth:`.Estimator.reset`.
         """
         self._estimator.reset(placement_world_base)
+        self.body.reset()
         self._reference = MotionReference(self.motion)
         self._limbs = [Limb(n, self.body.soles[n], self._reference, self.settings) for n in self.motion.locations]
         self.phase = float(self.motion.times[0])
@@ -147,7 +148,6 @@ class MotionTracker:
         self.offset: Array = np.zeros(3)
         self._surfaces: dict[str, Array] = {}
         self._time, self._rate, self._missing = math.nan, 1.0 if not self._reference.waits else 0.0, ""
-        self._efforts: Array = np.zeros(len(self._names))
 
     def stop(self, reason: str) -> None:
         """Stay in the stance that it has; a motion that isn't at rest where contacts are made goes on to its end."""
@@ -226,13 +226,11 @@ class MotionTracker:
             self._judge()
         columns = self.body.columns
         if self.mode is TrackMode.FALLEN:
-            self._efforts = -self.settings.softness * v[columns]
-            return Command(time, self._names, self._efforts, q[self._places], np.zeros(len(columns)))
+            efforts = -self.settings.softness * v[columns]
+            return Command(time, self._names, efforts, q[self._places], np.zeros(len(columns)))
         efforts = self._move()
-        if efforts is not None:  # else the last ones are the best there is
-            self._efforts = efforts
         speeds = v[columns] + dt * self.body.accelerations[columns]
-        return Command(time, self._names, self._efforts, q[self._places] + dt * v[columns], speeds)
+        return Command(time, self._names, efforts, q[self._places] + dt * v[columns], speeds)
 
     # Contacts --------------------------------------------------------------------------------------------------------
 
@@ -316,7 +314,7 @@ class MotionTracker:
 
     # Tasks -----------------------------------------------------------------------------------------------------------
 
-    def _move(self) -> Array | None:
+    def _move(self) -> Array:
         """Tasks of the whole body, and their efforts."""
         body, reference, k = self.body, self._reference, self.settings.centre
         forces, bearing = reference.forces(), {limb.sole.joint for limb in self._limbs if limb.held}

@@ -40,5 +40,6 @@ class TrackerSettings(Described):
     astray: float = number(0.3, "distance of the centre of mass from its plan that is a fall", "m", low=0.0, above=True)
     fallen: float = number(1.0, "turn of the base from its plan that is a fall", "rad", low=0.0, above=True)
     softness: float = number(5.0, "damping of the joints of a robot that has fallen", "N m s/rad", low=0.0, above=True)
-    # With a walker's weights a posture comes back only so fast as that takes hardly any angular momentum.
-    gains: BodyGains = field(default_factory=lambda: BodyGains(joint_weight=0.03, spin_weight=2e-3))
+    # With a walker's weights a posture comes back only so fast as that takes hardly any angular momentum, and hips
+    # don't turn a trunk that is at the end of its range.
+    gains: BodyGains = field(default_factory=lambda: BodyGains(joint_weight=0.03, spin_weight=1e-4, trunk_weight=0.3))

@@ -17,6 +17,8 @@ from humanoid_model.whole_body_dynamics import WholeBodyProgram
 
 BIP = load_robot("bip")
 STANDING = BIP.postures["standing"]
+HRP2 = load_robot("hrp2")
+HALF_SITTING = HRP2.postures["half_sitting"]
 
 
 def moving(seed):
@@ -167,27 +169,39 @@ def test_the_load_goes_where_it_is_wanted_as_far_as_the_motion_lets_it():
 
 
 def test_a_hand_that_bears_on_a_line_keeps_its_attitude():
-    hrp2 = load_robot("hrp2")
     names = ["left_sole", "left_hand_fingers"]
-    body = WholeBodyControl(hrp2, dataclasses.replace(BodyGains(), swing_weight=1e4), names)
+    body = WholeBodyControl(HRP2, dataclasses.replace(BodyGains(), swing_weight=1e4), names)
     assert list(body.soles) == names
-    body.look(hrp2.postures["half_sitting"], np.zeros(hrp2.model.nv))
+    body.look(HRP2.postures["half_sitting"], np.zeros(HRP2.model.nv))
     hand = body.soles["left_hand_fingers"]
     body.hold("left_sole", body.soles["left_sole"].corners)
     turn = np.array([0.05, -0.02, 0.03])
     line = hand.corners[:2].mean(axis=0) + np.array([[-0.01, 0.0, 0.0], [0.01, 0.0, 0.0]])
     body.hold("left_hand_fingers", line, attitude=pin.exp3(turn) @ body.sole("left_hand_fingers").rotation)
-    body.keep_posture(hrp2.postures["half_sitting"])
+    body.keep_posture(HRP2.postures["half_sitting"])
     body.solve()
-    data = hrp2.model.createData()
-    pin.forwardKinematics(hrp2.model, data, body.q, body.v, body.accelerations)
-    change = pin.getAcceleration(hrp2.model, data, hand.joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).angular
+    data = HRP2.model.createData()
+    pin.forwardKinematics(HRP2.model, data, body.q, body.v, body.accelerations)
+    change = pin.getAcceleration(HRP2.model, data, hand.joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED).angular
     along = data.oMi[hand.joint].rotation[:, 0]  # about the line nothing else keeps it from turning
     assert along @ change == pytest.approx(625.0 * (along @ turn), rel=0.1)
 
 
+def programs_of(make):
+    """The program that a body solves."""
+    programs: list[WholeBodyProgram] = []
+    solve = WholeBodyProgram.solve
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WholeBodyProgram, "solve", lambda self: programs.append(self) or solve(self))
+        make().solve()
+    return programs[0]
+
+
 def best_answer(program: WholeBodyProgram, rows: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """The program's objective within given rows, by an interior-point method."""
+    """The program's objective within given rows and its bounds, by an interior-point method."""
+    bounded = np.flatnonzero(np.isfinite(program.bounds).all(axis=0))
+    rows = np.vstack([rows, np.eye(rows.shape[1])[bounded]])
+    lower, upper = (np.concatenate(pair) for pair in zip((lower, upper), program.bounds[:, bounded], strict=True))
     unit = 1.0 / np.sqrt(np.diag(program.hessian))
     z = casadi.MX.sym("z", len(unit))
     H, A = casadi.DM(program.hessian * np.outer(unit, unit)), casadi.DM(rows * unit)
@@ -198,14 +212,11 @@ def best_answer(program: WholeBodyProgram, rows: np.ndarray, lower: np.ndarray, 
 
 
 @pytest.mark.parametrize("wanted", [(-25.0, -10.0, 0.0), (0.0, 14.0, 6.0)])
-def test_efforts_at_their_limits_are_the_best_that_these_allow(monkeypatch, wanted):
+def test_efforts_at_their_limits_are_the_best_that_these_allow(wanted):
     """Beyond the limits of its joints the body moves otherwise: clipped efforts belong to no motion that was chosen."""
-    programs: list[WholeBodyProgram] = []
-    solve = WholeBodyProgram.solve
-    monkeypatch.setattr(WholeBodyProgram, "solve", lambda self: programs.append(self) or solve(self))
     body = standing_body(*moving(3), wanted)
+    program = programs_of(lambda: body)
     efforts = body.solve()
-    (program,) = programs
     limits = BIP.limits.effort[body.columns]
     assert (np.abs(efforts) <= limits).all()
     assert (np.abs(efforts) > limits * (1.0 - 1e-9)).any()
@@ -221,3 +232,99 @@ def test_efforts_at_their_limits_are_the_best_that_these_allow(monkeypatch, want
     unlimited = best_answer(program, program.rows[free], program.lower[free], program.upper[free])
     assert cost(unlimited) < cost(ours) - 1e-5 * abs(cost(ours))
     assert (np.abs(program.efforts(unlimited)) > 1.05 * limits).any()
+
+
+def lead(wanted, gains, time, v=None, dt=2e-3):
+    """Positions and velocities of HRP-2 on its soles, its driven joints led to where they can't go."""
+    body = WholeBodyControl(HRP2, gains)
+    q, v = HALF_SITTING, np.zeros(HRP2.model.nv) if v is None else v
+    qs, vs = [], []
+    for _ in range(round(time / dt)):
+        body.look(q, v)
+        for name in body.soles:
+            body.hold(name, body.soles[name].corners)
+        body.move_centre(-10.0 * body.centre_velocity)
+        body.keep_posture(wanted)
+        efforts = body.solve()
+        assert body.solved
+        assert (np.abs(efforts) <= HRP2.limits.effort[body.columns]).all()
+        v = v + dt * body.accelerations
+        q = pin.integrate(HRP2.model, q, dt * v)
+        qs.append(q)
+        vs.append(v)
+    return body, np.array(qs), np.array(vs)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_joints_come_to_the_ends_of_their_ranges_and_no_further(seed):
+    rng = np.random.default_rng(seed)
+    wanted = HALF_SITTING.copy()
+    ends = HRP2.limits.lower, HRP2.limits.upper
+    arms = [HRP2.index_q(name) for name in HRP2.joint_names if "ARM" in name and name in HRP2.actuators]
+    for i in arms:
+        wanted[i] = ends[rng.integers(2)][i] * 2.0 + rng.choice([-1.0, 1.0])
+    body, qs, _ = lead(wanted, None, 0.8)
+    places = [HRP2.index_q(name) for name in body.joint_names]
+    beyond = np.maximum(HRP2.limits.lower - qs, qs - HRP2.limits.upper)[:, places]
+    assert beyond.max() < 1e-4
+    outside = np.maximum(HRP2.limits.lower - wanted, wanted - HRP2.limits.upper)[places] > 0.3
+    assert outside.sum() > 3
+    assert (beyond[-1, outside] > -0.01).sum() > 3
+
+
+def test_joints_are_no_faster_than_their_limits():
+    wanted = HALF_SITTING.copy()
+    wanted[HRP2.index_q("RARM_JOINT0")] = -2.5
+    _, _, vs = lead(wanted, dataclasses.replace(BodyGains(), joint=60.0, joint_weight=10.0), 0.3)
+    fastest, limit = np.abs(vs[:, HRP2.index_v("RARM_JOINT0")]).max(), 4.36332
+    assert 0.9 * limit < fastest < limit + 1e-3
+
+
+def test_what_is_beyond_its_range_or_too_fast_for_it_comes_back():
+    """Bounds that nothing can keep to leave an answer; here a joint runs into its end at its greatest speed."""
+    i, k = HRP2.index_q("RARM_JOINT3"), HRP2.index_v("RARM_JOINT3")
+    v = np.zeros(HRP2.model.nv)
+    v[k] = HRP2.limits.velocity[k]
+    _, qs, _ = lead(HALF_SITTING, None, 0.5, v)
+    beyond = qs[:, i] - HRP2.limits.upper[i]
+    assert beyond[-1] < 0.0
+    assert beyond.max() < 0.5
+
+
+def test_bounds_of_accelerations_are_met_where_the_rows_let_them_and_cost_least():
+    program = programs_of(lambda: standing_body(STANDING, np.zeros(BIP.model.nv), (2.0, 1.0, 0.0)))
+    tight = dataclasses.replace(program, bounds=np.clip(program.bounds, -4.0, 4.0))
+    x, best = tight.solve(), best_answer(tight, tight.rows, tight.lower, tight.upper)
+    free = program.solve()
+    assert np.abs(free[6 : BIP.model.nv]).max() > 5.0
+    assert np.abs(x[6 : BIP.model.nv]).max() < 4.0 + 1e-3
+
+    def cost(x):
+        return 0.5 * x @ program.hessian @ x + program.gradient @ x
+
+    assert cost(x) == pytest.approx(cost(best), rel=1e-4)
+    none = dataclasses.replace(program, bounds=np.outer([500.0, 600.0], np.ones(BIP.model.nv)))
+    x = none.solve()
+    assert (none.rows @ x <= none.upper + 1e-5).all()
+    assert (none.rows @ x >= none.lower - 1e-5).all()
+
+
+def test_without_an_answer_the_one_before_stays_and_it_is_said(monkeypatch):
+    body = standing_body(STANDING, np.zeros(BIP.model.nv), (0.2, 0.1, 0.0))
+    efforts = body.solve().copy()
+    assert body.solved
+    assert np.abs(efforts).max() > 10.0
+    with monkeypatch.context() as patch:
+        patch.setattr("humanoid_model.whole_body_dynamics._ITERATIONS", 1)
+        body.move_centre(np.array([-20.0, 10.0, 0.0]))
+        np.testing.assert_array_equal(body.solve(), efforts)
+        assert not body.solved
+    assert np.abs(body.solve() - efforts).max() > 1.0
+    assert body.solved
+    body.look(STANDING, np.full(BIP.model.nv, 1e200))
+    body.keep_posture(STANDING)
+    assert np.isfinite(body.solve()).all()
+    assert not body.solved
+    body.reset()
+    body.look(STANDING, np.full(BIP.model.nv, 1e200))
+    np.testing.assert_array_equal(body.solve(), 0.0)
