@@ -94,6 +94,8 @@ class Ways:
         self.refusals: list[Refusal] = []
         self._postures: dict[_Key, NDArray[np.float64] | str] = {}
         self._steps: dict[tuple[_Key, _Key], MadeStep | str] = {}
+        self._doubts: dict[tuple[_Key, _Key], tuple[int, float]] = {}
+        self._moved: set[tuple[_Key, _Key, bool]] = set()
 
     def refusal(self, states: Sequence[StancePosture], watch: Watch) -> Refusal | None:
         """Ask for the ways of a plan until one is refused; those that are found are kept.
@@ -110,19 +112,22 @@ class Ways:
         """
         self.maker.postures.watch = watch
         edges = list(itertools.pairwise(states))
-        for index in sorted(range(len(edges)), key=lambda index: self._doubt(*edges[index])):
+        while lacking := [index for index, pair in enumerate(edges) if not self._known(*pair)]:
+            index = min(lacking, key=lambda index: self._doubt(*edges[index]))
             label = self._transition(*edges[index], index).label
             watch.tell(Progress(f"way of {label}", index / len(edges), index))
-            found = self._ask(*edges[index], label)
+            found = self._ask(*edges[index], label, index == 0)
             if isinstance(found, str):
                 self.refusals.append(Refusal(index, label, found))
                 return self.refusals[-1]
         return None
 
+    def _known(self, first: StancePosture, last: StancePosture) -> bool:
+        return isinstance(self._steps.get((_key(first), _key(last))), MadeStep)
+
     def lacking(self, states: Sequence[StancePosture]) -> int:
         """Return how many ways of a plan aren't known."""
-        pairs = itertools.pairwise(map(_key, states))
-        return sum(not isinstance(self._steps.get(pair), MadeStep) for pair in pairs)
+        return sum(not self._known(*pair) for pair in itertools.pairwise(states))
 
     def motion(self, states: Sequence[StancePosture], why: str) -> MotionResult:
         """Return the motion of a plan as far as its ways are known; ``why`` they don't go on, empty where they do."""
@@ -139,35 +144,77 @@ class Ways:
         return self.maker.motion(stances, [q for q in reached if not isinstance(q, str)], steps, why, seconds)
 
     def _doubt(self, first: StancePosture, last: StancePosture) -> tuple[int, float]:
-        """Return what sorts a way that is likely to be refused first, and one that is known last."""
-        if (_key(first), _key(last)) in self._steps:
-            return 1, 0.0
-        postures, transition = self.maker.postures, self._transition(first, last, 0)
-        blocked = blocked_ways(postures, transition, first.q, last.q, self.maker.settings)
-        return -blocked, -float(np.linalg.norm(pin.difference(postures.robot.model, first.q, last.q)))
+        """Return what sorts a way that is likely to be refused first."""
+        pair = _key(first), _key(last)
+        if pair not in self._doubts:
+            postures, transition = self.maker.postures, self._transition(first, last, 0)
+            blocked = blocked_ways(postures, transition, first.q, last.q, self.maker.settings)
+            far = float(np.linalg.norm(pin.difference(postures.robot.model, first.q, last.q)))
+            self._doubts[pair] = -blocked, -far
+        return self._doubts[pair]
 
     def _transition(self, first: StancePosture, last: StancePosture, index: int) -> Transition:
         [transition] = find_transitions([state.stance.stance(self._couples) for state in (first, last)])
         return replace(transition, index=index)
 
-    def _ask(self, first: StancePosture, last: StancePosture, label: str) -> MadeStep | str:
+    def _ask(self, first: StancePosture, last: StancePosture, label: str, begins: bool) -> MadeStep | str:
         pair = _key(first), _key(last)
         if pair not in self._steps:
             began, why = time.perf_counter(), "it wasn't asked to the end"
             try:
-                found = self._step(first, last)
+                found = self._step(first, last, begins)
                 self._steps[pair] = found
                 why = found if isinstance(found, str) else ""
             finally:
                 self.calls.append(WayCall(label, why, time.perf_counter() - began))
         return self._steps[pair]
 
-    def _step(self, first: StancePosture, last: StancePosture) -> MadeStep | str:
+    def _step(self, first: StancePosture, last: StancePosture, begins: bool) -> MadeStep | str:
+        """Return a step between two states, the first of which begins the plan or not; or why there is none.
+
+        Straight ways come first, then those between postures that are nearer to each other, then a search.
+        """
         start, end = self._posture(first), self._posture(last)
         for posture in (start, end):
             if isinstance(posture, str):
                 return f"a posture {posture}"
-        return self.maker.step(self._transition(first, last, 0), start, end)
+        transition = self._transition(first, last, 0)
+        found = self.maker.step(transition, start, end, search=False)
+        if isinstance(found, MadeStep):
+            return found
+        for at_end in (True, False)[: 1 if begins else 2]:
+            moved = self._nearer(first, last, at_end)
+            if moved is not None:
+                return moved
+        searched = self.maker.step(transition, start, end, straight=False)
+        return searched if isinstance(searched, MadeStep) else f"{found}; {searched}" if searched else found
+
+    def _nearer(self, first: StancePosture, last: StancePosture, at_end: bool) -> MadeStep | None:
+        """Return a step to or from a posture of the same stance that is near to the one at the other end.
+
+        The posture is that of its state from then on: what was found from or to the one before is asked again.
+        """
+        kept, moved = (first, last) if at_end else (last, first)
+        tried = _key(first), _key(last), at_end
+        if tried in self._moved:
+            return None
+        self._moved.add(tried)
+        other = self._posture(kept)
+        assert not isinstance(other, str)
+        goal = self._goal if moved.at_goal else ()
+        found = self.maker.posture(moved.stance.stance(self._couples), other, goal)
+        if isinstance(found, str):
+            return None
+        ends = (other, found) if at_end else (found, other)
+        step = self.maker.step(self._transition(first, last, 0), *ends, search=False)
+        if isinstance(step, str):
+            return None
+        key = _key(moved)
+        self._postures[key] = found
+        self._steps = {
+            pair: made for pair, made in self._steps.items() if key not in pair or not isinstance(made, MadeStep)
+        }
+        return step
 
     def _posture(self, state: StancePosture) -> NDArray[np.float64] | str:
         """(nq,) posture of the motion, near a state's, or why there is none."""

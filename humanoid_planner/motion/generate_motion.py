@@ -206,13 +206,17 @@ class MotionMaker:
             f"and {self.settings.effort:.0%} of the effort limits: {result.explanation}"
         )
 
-    def step(self, transition: Transition, first: Array, last: Array) -> MadeStep | str:
+    def step(
+        self, transition: Transition, first: Array, last: Array, *, straight: bool = True, search: bool = True
+    ) -> MadeStep | str:
         """Return one step, or why there is none.
 
         Args:
             transition: of the contacts.
             first: (nq,) posture of :meth:`posture` at its beginning.
             last: (nq,) likewise at its end.
+            straight: try ways along the straight line between them.
+            search: search for a way where there is none of these.
         """
         settings, robot, watch = self.settings, self.postures.robot, self.postures.watch
         held = [self.postures.placed(contact) for contact in transition.held.contacts]
@@ -228,7 +232,8 @@ class MotionMaker:
                     return s
             return None
 
-        found = find_step_path(self.postures, transition, first, last, settings, restless)
+        how = {"straight": straight, "search": search}
+        found = find_step_path(self.postures, transition, first, last, settings, restless, **how)
         if isinstance(found, str):
             return found
         path, searched = found

@@ -66,6 +66,9 @@ def find_step_path(
     last: Array,
     settings: MotionSettings,
     restless: Callable[[ConfigurationPath], float | None],
+    *,
+    straight: bool = True,
+    search: bool = True,
 ) -> tuple[ConfigurationPath, bool] | str:
     """Return a way from posture to posture and whether it had to be searched for, or why none was found.
 
@@ -79,10 +82,12 @@ def find_step_path(
         last: (nq,) posture at the end.
         settings: lengths and clearance.
         restless: tells where on a path forces and torques don't hold the robot; None where they do everywhere.
+        straight: try ways along the straight line between the postures.
+        search: search for a way where there is none of these.
     """
     reason = ""
     clear = _Clearance(postures.robot, postures.scene, settings.clearance, postures.watch)
-    for moving in _ways(postures, transition, first, last, settings):
+    for moving in _ways(postures, transition, first, last, settings) if straight else ():
         problem = next((found for found in (clear.problem(*item) for item in moving) if found), "")
         if problem:
             reason = reason or problem
@@ -91,7 +96,7 @@ def find_step_path(
         if not isinstance(found, str):
             return found, False
         reason = found
-    if len(settings.via.get(transition.index, ())) or not postures.pulls_tasks:
+    if not search or len(settings.via.get(transition.index, ())) or not postures.pulls_tasks:
         return reason  # a search knows no points, and of tasks only geometric ones
     searched = ""
     for attempt in range(_ATTEMPTS):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans that come with their motion: HRP-2 steps ahead on the floor, where one foothold turns out to have no way."""
 
+import itertools
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -9,11 +11,14 @@ from fixtures.one_step import FLOOR, OPEN, ROBOT, SCENE, SHUT, UPRIGHT, problem,
 from humanoid_model import Contact, ContactKind, Stance
 from humanoid_model.description import Box, Geometry
 from humanoid_model.errors import InputError
+from humanoid_model.progress import Watch
 from humanoid_model.scene import Scene, SceneBody
 from humanoid_planner.contacts import ContactPlanner, verify_plan
 from humanoid_planner.contacts.best_first import End
+from humanoid_planner.contacts.search_volume import StancePosture
+from humanoid_planner.contacts.ways import Ways
 from humanoid_planner.motion import MotionSettings
-from humanoid_planner.motion.motion import find_transitions
+from humanoid_planner.motion.motion import Case, find_transitions
 from humanoid_planner.motion.stance_postures import StancePostures
 from humanoid_planner.motion.step_path import LIFTS, blocked_ways
 from humanoid_planner.posture import CollisionModel
@@ -62,6 +67,30 @@ def test_postures_of_a_plan_with_a_motion_keep_its_reserve(stepped):
             centre = pin.centerOfMass(ROBOT.model, data, q)[:2] - (bearing[0].x, bearing[0].y)
             inner = np.abs(centre) - np.abs(bearing[0].location.patch).max(axis=0)
             assert (inner < -0.0145).all()
+
+
+@pytest.mark.feature("001-F220")
+def test_a_step_that_one_posture_does_not_allow_is_made_from_another_of_the_same_stance(stepped):
+    """What came before that posture is asked again: the motion doesn't jump."""
+    plan, couples = stepped.plan, stepped.planner.space.couples
+    ways = Ways(problem(), couples, MotionSettings())
+    states = [StancePosture(*given) for given in zip(plan.planned, plan.postures, strict=True)]
+    step, swing = ways.maker.step, next(
+        step.transition.index for step in plan.motion.steps if step.transition.case is Case.MOVED
+    )
+    shut_at = ways._posture(states[swing + 1])
+
+    def refused(transition, first, last, **how):
+        return "it's shut" if last is shut_at or how.get("straight") is False else step(transition, first, last, **how)
+
+    ways.maker.step = refused
+    assert ways.refusal(states, Watch()) is None
+    assert ways.lacking(states) == 0
+    motion = ways.motion(states, "")
+    assert not np.allclose(motion.postures[swing + 1], shut_at, atol=1e-3)
+    for made, ends in zip(motion.steps, itertools.pairwise(motion.postures), strict=True):
+        np.testing.assert_allclose(made.walk[[0, -1]], ends, atol=1e-9)
+    assert verify_plan(ROBOT, SCENE, *motion.parts()).violations == ()
 
 
 def test_a_plan_whose_steps_are_all_refused_tells_which_stance_cannot_be_left():
