@@ -4,8 +4,8 @@
 Nine scenes that are known can be tuned to; these are drawn afresh at each run (--seed repeats them): stepping stones
 with tilt, slabs with slots between, beams, low walls, ramps, a log in a corridor, a platform beside a post, posts in
 the way. The robot stands on one platform and has to come to the other on its feet. Each scene is planned twice:
-contacts alone, and contacts with a motion, whose fine steps are looked at by ``verify_plan``. Seconds are those of the
-processor, which a busy machine moves least.
+contacts alone, of which a motion is made afterwards, and contacts with a motion, which ``verify_plan`` and
+``verify_motion`` look at. Seconds are those of the processor, medians, which a busy machine moves least.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ from humanoid_planner.contacts import (
     ContactProblem,
     RandomCandidates,
     plan_contacts,
+    verify_motion,
     verify_plan,
 )
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.motion import generate_motion
 from humanoid_planner.posture import CollisionModel, NearReference
 from humanoid_planner.posture.tasks.link_tasks import centre_of_mass_at
 
@@ -209,9 +211,11 @@ class Outcome(NamedTuple):
     Attributes:
         plan: whether contacts alone were found.
         plan_seconds: that they took [s].
+        afterwards: whether a motion was made of that plan.
+        afterwards_seconds: that it took [s].
         motion: whether contacts with a motion were found.
         motion_seconds: that these took [s].
-        verified: whether nothing is wrong with the motion.
+        verified: whether nothing is wrong with that motion.
         asked: ways.
         refused: of them.
         why: what there isn't; empty where all is well.
@@ -219,6 +223,8 @@ class Outcome(NamedTuple):
 
     plan: bool
     plan_seconds: float
+    afterwards: bool
+    afterwards_seconds: float
     motion: bool
     motion_seconds: float
     verified: bool
@@ -233,21 +239,29 @@ def tried(problem: ContactProblem, nodes: int, limit: float) -> Outcome:
     Args:
         problem: what is planned.
         nodes: most of a search.
-        limit: of the wall clock [s].
+        limit: of the wall clock, for a search and for a motion [s].
     """
-    began = time.process_time()
+    robot, scene, times = problem.robot, problem.scene, [time.process_time()]
     alone = plan_contacts(problem, max_nodes=nodes, time_limit=limit)
-    between = time.process_time()
+    times.append(time.process_time())
+    made = {"collisions": problem.collisions, "tasks": problem.tasks, "goal": problem.goal}
+    afterwards = alone.success and generate_motion(robot, scene, alone, time_limit=limit, **made).success
+    times.append(time.process_time())
     whole = plan_contacts(problem, motion=True, max_nodes=nodes, time_limit=limit)
-    spent, ways = time.process_time() - between, whole.statistics.ways
+    times.append(time.process_time())
     why, verified = "" if whole.success else whole.explanation, False
     if whole.success:
         assert whole.motion is not None
-        verdict = verify_plan(problem.robot, problem.scene, *whole.motion.parts())
-        verified = verdict.success
-        why = "" if verified else f"{len(verdict.violations)} violations, the first {verdict.violations[0].what}"
-    refused = whole.statistics.ways_refused
-    return Outcome(alone.success, between - began, whole.success, spent, verified, len(ways), refused, why)
+        assert whole.motion.trajectory is not None
+        looks = verify_plan(robot, scene, *whole.motion.parts()), verify_motion(whole.motion.trajectory, scene)
+        wrong = [one for look in looks for one in look.violations]
+        verified = not wrong
+        why = f"{len(wrong)} violations, the first {wrong[0].what}" if wrong else ""
+    spent = np.diff(times)
+    return Outcome(
+        alone.success, spent[0], afterwards, spent[1], whole.success, spent[2], verified,
+        len(whole.statistics.ways), whole.statistics.ways_refused, why,
+    )  # fmt: skip
 
 
 def main() -> None:
@@ -262,11 +276,12 @@ def main() -> None:
     arguments = parser.parse_args()
     robot, seed = load_robot(arguments.robot), int(time.time()) if arguments.seed is None else arguments.seed
     print(f"{arguments.robot}, {arguments.scenes} scenes of each kind, seeds from {seed}\n")
-    print("| | plans | s | plans with motion | s | verified | ways asked | refused |")
-    print("|---|---|---|---|---|---|---|---|")
-    lines, every = [], []
+    print("| | plans | s | a motion afterwards | s | plans with motion | s | verified | ways asked | refused |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    lines: list[str] = []
+    every: list[Outcome] = []
     for kind in arguments.kinds:
-        found = []
+        found: list[Outcome] = []
         for number in range(seed, seed + arguments.scenes):
             found.append(tried(drawn_problem(robot, kind, number), arguments.nodes, arguments.limit))
             if found[-1].why:
@@ -277,11 +292,10 @@ def main() -> None:
 
 
 def _row(name: str, found: list[Outcome]) -> str:
-    plans, seconds, motions, more, verified, asked, refused = np.array([one[:-1] for one in found]).T
-    return (
-        f"| {name} | {plans.sum():.0f} of {len(found)} | {np.median(seconds):.1f} | {motions.sum():.0f} | "
-        f"{np.median(more):.1f} | {verified.sum():.0f} | {asked.sum():.0f} | {refused.sum():.0f} |"
-    )
+    cells = []
+    for column, values in zip(Outcome._fields[:-1], np.array([one[:-1] for one in found]).T, strict=True):
+        cells.append(f"{np.median(values):.1f}" if column.endswith("seconds") else f"{values.sum():.0f}")
+    return f"| {name} | {cells[0]} of {len(found)} | {' | '.join(cells[1:])} |"
 
 
 def _upright(robot: Robot) -> np.ndarray:
