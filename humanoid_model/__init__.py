@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from humanoid_model.scene import PairRule, Scene, SceneBody, SceneRobot, with_robot
     from humanoid_model.scene_file import load_scene
     from humanoid_model.sensor import Camera
+    from humanoid_model.sensor_kind import SensorKind, register_sensor
 
 __all__ = [
     "Camera",
@@ -28,10 +29,12 @@ __all__ = [
     "Scene",
     "SceneBody",
     "SceneRobot",
+    "SensorKind",
     "Stance",
     "Surface",
     "load_robot",
     "load_scene",
+    "register_sensor",
     "with_robot",
 ]
 
@@ -40,7 +43,7 @@ def __getattr__(name: str) -> Any:
     """Return a name of this package; who needs none of them, as the bring-up, needs no Pinocchio."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    for module in ("contact", "errors", "joint_trajectory", "robot", "scene", "scene_file", "sensor"):
+    for module in ("contact", "errors", "joint_trajectory", "robot", "scene", "scene_file", "sensor", "sensor_kind"):
         found = vars(import_module(f"{__name__}.{module}"))
         globals().update({known: found[known] for known in __all__ if known in found})
     return globals()[name]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What other installed packages add to the stack, and libraries of others that only some features need.
 
-Packages register solvers, integrators and languages of generated code; libraries are imported when first used.
+Packages register solvers, integrators, sensors, panels of the page and languages of generated code; libraries are
+imported when first used.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from types import ModuleType
 
 from humanoid_model.errors import MissingLibraryError
 
-KINDS = ("contact_solvers", "integrators", "languages", "program_solvers")
+KINDS = ("contact_solvers", "integrators", "languages", "panels", "program_solvers", "sensors")
 """Of what may be added; a package lists functions that register it as entry points ``humanoid_stack.<kind>``."""
 
 

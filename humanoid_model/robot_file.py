@@ -14,9 +14,11 @@ from humanoid_model.actuator import Spring
 from humanoid_model.contact import ContactLocation, polygon_problem
 from humanoid_model.description import MESH_COLLISIONS, Joint, RobotDescription
 from humanoid_model.errors import RobotError
+from humanoid_model.extensions import load_extensions
 from humanoid_model.files import PACKAGE_REMEDY, check_size, resolve_mesh_path
 from humanoid_model.loop_closure import CUT_KEYS, END_KEYS, LoopClosure, read_loop_closures
-from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, SENSOR_TYPES, Noise, Sensor
+from humanoid_model.sensor import ENCODER_QUANTITIES, Noise, Sensor
+from humanoid_model.sensor_kind import SENSOR_KINDS
 from humanoid_model.sole import Sole, read_soles
 from humanoid_model.yaml_node import YamlNode, read_placement, read_yaml
 
@@ -326,7 +328,9 @@ class _Reader:
         values = node.mapping(("type", "link", "xyz", "rpy", "gain", "noise", "field_of_view", "size"))
         if "type" not in values or "link" not in values:
             raise node.fail("lacks 'type' or 'link'", "Give both")
-        kind, link = values["type"].string(SENSOR_TYPES), self.link(values["link"])
+        if values["type"].string() not in SENSOR_KINDS:
+            load_extensions("sensors")
+        kind, link = values["type"].string(SENSOR_KINDS), self.link(values["link"])
         if kind == "force_torque" and link in self.description.rigid_group(self.description.root):
             raise values["link"].fail(f"no joint carries the link '{link}'", "Name a link that a joint moves")
         gain = np.eye(6)
@@ -338,13 +342,10 @@ class _Reader:
             if key in values and kind != "camera":
                 raise values[key].fail(f"a sensor of type {kind} has no {key}", "Leave it out")
         noise: dict[str, Noise] = {}
-        if kind == "camera" and "noise" in values:
-            noise = {
-                key: self.read_noise(value, 3 if key == "colour" else 1, _PIXEL_NOISE_KEYS)
-                for key, value in values["noise"].mapping(SENSOR_QUANTITIES[kind]).items()
-            }
-        elif "noise" in values:
-            noise = self.read_noises(values["noise"], SENSOR_QUANTITIES[kind], 3)
+        if "noise" in values:
+            axes, keys = SENSOR_KINDS[kind].quantities, _PIXEL_NOISE_KEYS if kind == "camera" else _NOISE_KEYS
+            given = values["noise"].mapping(tuple(axes))
+            noise = {key: self.read_noise(value, axes[key], keys) for key, value in given.items()}
         sensor = Sensor(name, kind, link, read_placement(values), gain, noise)
         if "field_of_view" in values:
             angle = values["field_of_view"].number()
@@ -367,9 +368,6 @@ class _Reader:
         if np.linalg.cond(gain) > 1e12:
             raise node.fail("is singular", "Give a matrix that can be inverted")
         return gain
-
-    def read_noises(self, node: YamlNode, quantities: tuple[str, ...], axes: int) -> dict[str, Noise]:
-        return {key: self.read_noise(value, axes) for key, value in node.mapping(quantities).items()}
 
     def read_noise(self, node: YamlNode, axes: int, keys: tuple[str, ...] = _NOISE_KEYS) -> Noise:
         values = node.mapping(keys)
@@ -394,7 +392,7 @@ class _Reader:
             matching = [joint for joint in movable if fnmatchcase(joint, pattern)]
             if not matching:
                 raise node.fail(f"no joint of one coordinate is named '{pattern}'", f"Such are {_some(movable)}")
-            noises = self.read_noises(node, ENCODER_QUANTITIES, 1)
+            noises = {key: self.read_noise(value, 1) for key, value in node.mapping(ENCODER_QUANTITIES).items()}
             for joint in matching:
                 encoders[joint] = encoders.get(joint, {}) | noises
         return encoders

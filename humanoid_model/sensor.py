@@ -57,15 +57,6 @@ class Camera(ValueEquality):
 
 _OPTICAL = pin.SE3(np.diag([1.0, -1.0, -1.0]), np.zeros(3))
 """From a camera's optical frame to the axes of :class:`Camera`."""
-#: Kinds of sensors.
-SENSOR_TYPES = ("imu", "force_torque", "camera")
-#: What each kind of sensor measures, three numbers each, but for a camera's pixels: a colour in levels of 0..255, one
-#: distance [m] and its inverse [1/m]. Rotations disturb an orientation in the sensor's own axes.
-SENSOR_QUANTITIES = {
-    "imu": ("orientation", "angular_velocity", "linear_acceleration"),
-    "force_torque": ("force", "torque"),
-    "camera": ("colour", "depth", "inverse_depth"),
-}
 #: What the encoder of a joint measures.
 ENCODER_QUANTITIES = ("position", "velocity")
 
@@ -101,15 +92,17 @@ class Sensor(ValueEquality):
 
     Attributes:
         name: unique name within the robot.
-        type: ``imu`` measures orientation, angular velocity and specific force of its frame. ``force_torque``
-            measures the wrench that the link and all beyond it exert on the rest of the robot through the
-            moving joint that carries the link: a standing robot's ankles read its weight upwards. ``camera`` takes
-            pictures and distances; its frame is the optical one, x right, y down, z into the picture.
+        type: name of its kind (:data:`~humanoid_model.sensor_kind.SENSOR_KINDS`). ``imu`` measures orientation,
+            angular velocity and specific force of its frame. ``force_torque`` measures the wrench that the link and all
+            beyond it exert on the rest of the robot through the moving joint that carries the link: a standing robot's
+            ankles read its weight upwards. ``camera`` takes pictures and distances; its frame is the optical one, x
+            right, y down, z into the picture.
         link: link that carries it.
         placement_link_sensor: sensor frame in the link frame.
         gain: of a force-torque sensor, (6, 6): true wrench = gain (raw reading + offset), the force first; the identity
             for a perfect sensor.
-        noise: by quantity, of :data:`SENSOR_QUANTITIES`; those left out are measured without noise.
+        noise: by quantity of its kind; those left out are measured without noise. An orientation is disturbed by
+            rotations about the sensor's own axes.
         field_of_view: vertical angle of a camera's picture [rad].
         size: its width and height [px].
     """

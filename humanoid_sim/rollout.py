@@ -56,8 +56,8 @@ class Rollout:
         contacts: number of contact points, shape (runs, steps).
         wrenches: by contacts and loops on what the joint of each body in question carries, at the world origin, force
             first [N, N m], shape (runs, steps, bodies, 6).
-        sensors: readings by ``"robot/sensor"``, a wrench (6,), or orientation, angular velocity and acceleration of an
-            inertial unit (10,); shape (runs, steps, 6 or 10).
+        sensors: readings by ``"robot/sensor"``, their quantities one after the other: a wrench (6,), or orientation,
+            angular velocity and acceleration of an inertial unit (10,); shape (runs, steps, numbers).
         made: steps made by each run, shape (runs,).
         failures: why a run ended early, by its number.
     """
@@ -285,12 +285,8 @@ def _reader(simulation: Simulation, name: str) -> tuple[int, Callable[[], Array]
     """Length of a sensor's readings, and what reads it."""
     robot_name, _, sensor = name.partition("/")
     robot = simulation.robots[robot_name]
-    if sensor in robot.robot.sensors and robot.robot.sensors[sensor].type == "imu":
 
-        def read() -> Array:
-            reading = robot.imu(sensor)
-            return np.concatenate([reading.orientation, reading.angular_velocity, reading.linear_acceleration])
+    def read() -> Array:
+        return np.concatenate(list(robot.reading(sensor).values()))
 
-        return 10, read
-    robot.wrench(sensor)  # an unknown one is named
-    return 6, lambda: robot.wrench(sensor)
+    return read().size, read

@@ -7,6 +7,9 @@ import math
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -17,7 +20,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, Image, Imu, JointState
 from std_msgs.msg import String
 
-from humanoid_model.sensor import SENSOR_TYPES, Sensor
+from humanoid_model.sensor import Sensor
+from humanoid_model.sensor_kind import SENSOR_KINDS
 from humanoid_ros.messages.conversions import fill_quaternion, fill_vector
 from humanoid_ros.messages.link_transforms import LinkTransforms, sensor_frame
 from humanoid_ros.messages.serialized_message import SerializedMessage
@@ -88,12 +92,12 @@ class SensorTopic:
     Attributes:
         name: of the sensor.
         topic: its publisher.
-        message: what is published.
+        message: what is published; of a kind that users have added the message itself.
     """
 
     name: str
     topic: HeardPublisher
-    message: SerializedMessage
+    message: Any
 
 
 class RobotTopics:
@@ -103,6 +107,7 @@ class RobotTopics:
         robot: the robot; only the simulation's thread may touch it.
         transforms: its transforms.
         joints, odometry, imus, wrenches, cameras: its publishers; a fixed robot has no odometry.
+        readings: publishers of the sensors of other kinds.
     """
 
     def __init__(
@@ -135,7 +140,7 @@ class RobotTopics:
         odometry.header.frame_id = world
         self._odometry = SerializedMessage(odometry, 13, _write_odometry)
 
-        kinds = {kind: [s for s in model.sensors.values() if s.type == kind] for kind in SENSOR_TYPES}
+        kinds = {kind: [s for s in model.sensors.values() if s.type == kind] for kind in SENSOR_KINDS}
         # A robot's only unit is `imu`; of several each has its name.
         one = len(kinds["imu"]) == 1
         self.imus = [
@@ -147,6 +152,7 @@ class RobotTopics:
             for sensor in kinds["force_torque"]
         ]
         self.cameras = [CameraTopics(node, sensor, prefix) for sensor in kinds["camera"]]
+        self.readings = [self._reading(own) for own in model.sensors.values() if SENSOR_KINDS[own.type].message]
         self._description = node.create_publisher(String, f"{prefix}robot_description", LATCHED)
         self._description.publish(String(data=model.urdf))
 
@@ -157,10 +163,17 @@ class RobotTopics:
         publisher = HeardPublisher(self._node, type(message), self._prefix + topic, SENSOR)
         return SensorTopic(name, publisher, SerializedMessage(message, count, write))
 
+    def _reading(self, sensor: Sensor) -> SensorTopic:
+        package, _, kind = SENSOR_KINDS[sensor.type].message.replace("/", ".").rpartition(".")
+        message = getattr(import_module(package), kind)()
+        message.header.frame_id = self._prefix + sensor_frame(sensor.name)
+        topic = f"{self._prefix}{sensor.type}/{sensor.name}"
+        return SensorTopic(sensor.name, HeardPublisher(self._node, type(message), topic, SENSOR), message)
+
     def destroy(self) -> None:
         """Take the publishers off the graph."""
         self._node.destroy_publisher(self._description)
-        sensors = (sensor.topic for sensor in (*self.imus, *self.wrenches))
+        sensors = (sensor.topic for sensor in (*self.imus, *self.wrenches, *self.readings))
         for topic in (self.joints, self.odometry, *sensors, *self.camera_topics):
             if topic is not None:
                 topic.destroy()
@@ -203,6 +216,17 @@ class RobotTopics:
                 robot, sensors = self.robot, self._sensors
                 wrench = robot.wrench(sensor.name) if sensors is None else sensors.wrench(robot.name, sensor.name)
                 sensor.topic.publish(sensor.message.filled(wrench, time))
+
+    def publish_readings(self, time: Time) -> None:
+        """Publish the sensors of kinds that users have added."""
+        for sensor in self.readings:
+            if sensor.topic.heard:
+                robot = self.robot
+                kind = SENSOR_KINDS[robot.robot.sensors[sensor.name].type]
+                read = robot.reading if self._sensors is None else partial(self._sensors.reading, robot.name)
+                sensor.message.header.stamp = time
+                kind.fill(sensor.message, read(sensor.name))
+                sensor.topic.publish(sensor.message)
 
     def publish_cameras(self, time: Time) -> None:
         """Take the pictures that somebody wants to see, which lasts a hundredth of a second and more each."""

@@ -74,7 +74,7 @@ class SessionSettings(Described):
     joint_state_rate: float = _rate(100.0, "joint_states")
     transform_rate: float = _rate(50.0, "/tf")
     odometry_rate: float = _rate(100.0, "odometry")
-    imu_rate: float = _rate(100.0, "imu")
+    imu_rate: float = _rate(100.0, "imu, and sensors of kinds that users have added")
     wrench_rate: float = _rate(100.0, "wrenches/<sensor>")
     camera_rate: float = _rate(10.0, "cameras/<sensor>/image_raw, depth and camera_info")
     contact_rate: float = _rate(50.0, "contacts")
@@ -200,6 +200,7 @@ class SimulationSession:
             (settings.odometry_rate, self._publish_odometry, [robot.odometry for robot in robots if robot.odometry]),
             (settings.imu_rate, self._publish_imus, [imu.topic for robot in robots for imu in robot.imus]),
             (settings.wrench_rate, self._publish_wrenches, [own.topic for robot in robots for own in robot.wrenches]),
+            (settings.imu_rate, self._publish_readings, [own.topic for robot in robots for own in robot.readings]),
             (settings.camera_rate, self._publish_cameras, [own for robot in robots for own in robot.camera_topics]),
             (settings.contact_rate, self._publish_contacts, [topics.contacts]),
             (settings.marker_rate, self._publish_markers, [topics.contact_markers, topics.sole_markers]),
@@ -455,6 +456,11 @@ class SimulationSession:
         now = stamp(self.simulation.time)
         for robot in self.robots:
             robot.topics.publish_wrenches(now)
+
+    def _publish_readings(self) -> None:
+        now = stamp(self.simulation.time)
+        for robot in self.robots:
+            robot.topics.publish_readings(now)
 
     def _publish_cameras(self) -> None:
         now = stamp(self.simulation.time)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_model.errors import InputError
-from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, Noise
+from humanoid_model.sensor import ENCODER_QUANTITIES, Noise
+from humanoid_model.sensor_kind import SENSOR_KINDS
 from humanoid_sim.module import Module
 from humanoid_sim.sensing.signals import (
     ForceSensor,
@@ -129,9 +130,9 @@ class NoisySensors(Module):
             if sensor.type == "camera":
                 check_picture_noises(sensor.noise)
                 continue
-            for quantity in SENSOR_QUANTITIES[sensor.type]:
+            for quantity, axes in SENSOR_KINDS[sensor.type].quantities.items():
                 noise = sensor.noise.get(quantity, Noise())
-                noises[name, sensor.name, quantity] = noise if quantity == "orientation" else per_axis(noise, 3)
+                noises[name, sensor.name, quantity] = noise if quantity == "orientation" else per_axis(noise, axes)
         encoders = simulated.robot.encoders
         for quantity in ENCODER_QUANTITIES:
             noises[name, "", quantity] = [
@@ -143,6 +144,23 @@ class NoisySensors(Module):
         """Take samples when they are due."""
         if simulation.step_count >= self._due:
             self._measure(simulation)
+
+    def reading(self, robot: str, sensor: str) -> dict[str, NDArray[np.float64]]:
+        """Measured reading of a sensor of any kind but cameras by quantity; of a force-torque sensor the raw one.
+
+        Raises:
+            InputError: there is no such sensor.
+        """
+        found = {kind: values.copy() for (owner, name, kind), values in self._readings.items()
+                 if sensor and (owner, name) == (robot, sensor)}  # fmt: skip
+        if not found:
+            known = dict.fromkeys(name for owner, name, _ in self._readings if owner == robot and name)
+            raise InputError(
+                f"the robot '{robot}' measures nothing by a sensor '{sensor}'",
+                element="sensor",
+                remedy=f"It does by {', '.join(known) or 'none'}",
+            )
+        return found
 
     def raw_wrench(self, robot: str, sensor: str) -> NDArray[np.float64]:
         """Raw reading of a force-torque sensor, with its gain, offset and noise, shape (6,).
@@ -316,9 +334,8 @@ class NoisySensors(Module):
             if sensor.type == "force_torque":
                 raw = self._force_sensors[name, sensor.name].raw(simulated.wrench(sensor.name))
                 truth[name, sensor.name, "force"], truth[name, sensor.name, "torque"] = raw[:3], raw[3:]
-            elif sensor.type == "imu":
-                reading = simulated.imu(sensor.name)
-                truth.update({(name, sensor.name, one): getattr(reading, one) for one in SENSOR_QUANTITIES["imu"]})
+            elif sensor.type != "camera":
+                truth.update({(name, sensor.name, one): own for one, own in simulated.reading(sensor.name).items()})
         return truth
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from humanoid_model import Robot
 from humanoid_model.fields import Described, choice, count, number
 from humanoid_model.scene import Scene
-from humanoid_model.sensor import ENCODER_QUANTITIES, SENSOR_QUANTITIES, Noise
+from humanoid_model.sensor import ENCODER_QUANTITIES, Noise
+from humanoid_model.sensor_kind import SENSOR_KINDS
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,13 @@ def with_usual_noise(robot: Robot, rng: np.random.Generator) -> Robot:
 def _late(robot: Robot, latency: int) -> Robot:
     """Return a robot all of whose readings but pictures come so many samples later."""
 
-    def late(noise: dict[str, Noise], quantities: tuple[str, ...]) -> dict[str, Noise]:
+    def late(noise: dict[str, Noise], quantities: Iterable[str]) -> dict[str, Noise]:
         given = {name: noise.get(name, Noise()) for name in quantities}
         return {name: replace(one, latency=one.latency + latency) for name, one in given.items()}
 
     sensors = {
         name: sensor if sensor.type == "camera" else replace(
-            sensor, noise=late(dict(sensor.noise), SENSOR_QUANTITIES[sensor.type])
+            sensor, noise=late(dict(sensor.noise), SENSOR_KINDS[sensor.type].quantities)
         )
         for name, sensor in robot.sensors.items()
     }  # fmt: skip

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
 from humanoid_model.sensor import Sensor
+from humanoid_model.sensor_kind import SENSOR_KINDS, SensorState
 
 if TYPE_CHECKING:
     from humanoid_sim.readings import Readings
@@ -74,15 +75,28 @@ class Sensors:
         self._steps[robot_name] = simulation.step_count
         return data
 
-    def _sensor(self, robot: Robot, name: str, kind: str) -> Sensor:
-        if name not in robot.sensors or robot.sensors[name].type != kind:
-            known = [sensor.name for sensor in robot.sensors.values() if sensor.type == kind]
+    def _sensor(self, robot: Robot, name: str, kind: str = "") -> Sensor:
+        if name not in robot.sensors or kind not in ("", robot.sensors[name].type):
+            known = [sensor.name for sensor in robot.sensors.values() if kind in ("", sensor.type)]
             raise InputError(
-                f"the robot '{robot.name}' has no {kind} sensor '{name}'",
+                f"the robot '{robot.name}' has no {f'{kind} ' if kind else ''}sensor '{name}'",
                 element="sensor",
                 remedy=f"It has {', '.join(known) or 'none of this type'}",
             )
         return robot.sensors[name]
+
+    def reading(self, robot_name: str, robot: Robot, name: str, kind: str = "") -> dict[str, NDArray[np.float64]]:
+        """Read by quantity; see :meth:`SimulatedRobot.reading`.
+
+        Raises:
+            InputError: the robot has no sensor of that name and kind; any kind where none is given.
+        """
+        sensor = self._sensor(robot, name, kind)
+        return SENSOR_KINDS[sensor.type].read(self._state(robot_name, sensor))
+
+    def _state(self, robot_name: str, sensor: Sensor) -> SensorState:
+        data, (joint, placement) = self._update(robot_name), self._placement_joint_sensor(robot_name, sensor)
+        return SensorState(data, joint, placement, self._simulation)
 
     def _placement_joint_sensor(self, robot_name: str, sensor: Sensor) -> tuple[int, pin.SE3]:
         """Return the joint of a sensor in its robot's part, 0 on what is fixed, and its frame in the joint's."""
@@ -100,10 +114,7 @@ class Sensors:
         Raises:
             InputError: the robot has no force-torque sensor of that name.
         """
-        sensor = self._sensor(robot, name, "force_torque")
-        data = self._update(robot_name)
-        joint, placement = self._placement_joint_sensor(robot_name, sensor)
-        return np.array((-placement.actInv(data.f[joint])).vector)
+        return self._state(robot_name, self._sensor(robot, name, "force_torque")).wrench
 
     def weight(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
         """Return the weight of what a force-torque sensor carries, its link and all beyond the joint, in the last step.
@@ -157,20 +168,7 @@ class Sensors:
         Raises:
             InputError: the robot has no inertial measurement unit of that name.
         """
-        sensor = self._sensor(robot, name, "imu")
-        data = self._update(robot_name)
-        model = self._simulation.world.model
-        joint, placement = self._placement_joint_sensor(robot_name, sensor)
-        world_sensor = data.oMi[joint] * placement
-        twist = placement.actInv(data.v[joint])
-        spatial = placement.actInv(data.a[joint])
-        classical = spatial.linear + pin.skew(twist.angular) @ twist.linear
-        gravity = world_sensor.rotation.T @ model.gravity.linear
-        return ImuReading(
-            np.array(pin.Quaternion(world_sensor.rotation).coeffs()),
-            np.array(twist.angular),
-            np.array(classical - gravity),
-        )
+        return ImuReading(**self.reading(robot_name, robot, name, "imu"))
 
     def image(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.uint8]:
         """Picture of a camera; see :meth:`SimulatedRobot.image`."""

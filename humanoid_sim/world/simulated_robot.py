@@ -365,6 +365,14 @@ class SimulatedRobot:
 
     # -- sensors -----------------------------------------------------------------------------
 
+    def reading(self, sensor: str) -> dict[str, NDArray[np.float64]]:
+        """Return the ideal reading of a sensor of any kind in the last step, by quantity.
+
+        Raises:
+            InputError: the robot has no sensor of that name, or it is a camera.
+        """
+        return self._sensors.reading(self.name, self.robot, sensor)
+
     def wrench(self, sensor: str) -> NDArray[np.float64]:
         """Return the reading of a force-torque sensor in its frame: force [N] and torque [N m], shape (6,).
 

@@ -181,7 +181,7 @@ def test_what_cannot_run_is_refused(stand: Simulation) -> None:
         ({"states": [start], "steps": 1, "controls": Controls(np.full((1, 30), np.nan))}, "not finite"),
         ({"states": [start], "steps": 1, "controls": Controls([[0.0]], joints=["nose"])}, "no joint 'nose'"),
         ({"states": [start], "steps": 1, "bodies": ["nose"]}, "no body 'nose'"),
-        ({"states": [start], "steps": 1, "sensors": ["hrp2/nose"]}, "no force_torque sensor 'nose'"),
+        ({"states": [start], "steps": 1, "sensors": ["hrp2/nose"]}, "no sensor 'nose'"),
     ]
     for arguments, says in cases:
         with pytest.raises(InputError, match=says):

@@ -11,6 +11,7 @@ from fixtures.planner_robots import reference_data
 from fixtures.posture_problems import FLOOR, HALF_SITTING, HRP2, TABLE, feet, kinematics_at, where_it_is
 from fixtures.scenes import box, place, scene
 
+from examples.extending.links_apart import LinksApart
 from humanoid_model import Contact, ContactKind, InputError, Robot, Scene, Stance, Surface, load_robot
 from humanoid_planner.equilibrium.support_polygon import SupportPolygon
 from humanoid_planner.kinematics import RobotKinematics
@@ -379,28 +380,9 @@ def test_other_solvers_find_a_posture_of_the_same_cost(solver: str) -> None:
     assert result.criterion == pytest.approx(expected.criterion, rel=0.02)
 
 
-class HandsApart(Task):
-    """A task of a user's own, in a file of his own: the hands a given distance apart."""
-
-    def __init__(self, distance: float) -> None:
-        super().__init__("hands", distance, distance, unit="m")
-
-    def value(self, state: PostureState) -> np.ndarray:
-        k = state.kinematics
-        return np.array([np.linalg.norm(k.point("RARM_LINK6", [0, 0, 0]) - k.point("LARM_LINK6", [0, 0, 0]))])
-
-    def jacobian(self, state: PostureState) -> np.ndarray:
-        k = state.kinematics
-        d = k.point("RARM_LINK6", [0, 0, 0]) - k.point("LARM_LINK6", [0, 0, 0])
-        moving = k.point_jacobian("RARM_LINK6", [0, 0, 0]) - k.point_jacobian("LARM_LINK6", [0, 0, 0])
-        J = np.zeros((1, state.size))
-        J[0, : k.size] = d / np.linalg.norm(d) @ moving
-        return J
-
-
 @pytest.mark.feature("001-F045")
 def test_a_users_own_task_and_extra_variables() -> None:
-    result = generate_posture(HRP2, Stance(feet()), criterion=NEAR, tasks=[HandsApart(1.0)])
+    result = generate_posture(HRP2, Stance(feet()), criterion=NEAR, tasks=[LinksApart("RARM_LINK6", "LARM_LINK6", 1.0)])
     assert result.success, result.explanation
     data = reference_data(HRP2, result.q)
     hands = [data.oMf[HRP2.parts.links[link].frame_id].translation for link in ("RARM_LINK6", "LARM_LINK6")]
