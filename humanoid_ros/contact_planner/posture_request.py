@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
@@ -64,56 +65,7 @@ def posture_task(message: TaskMessage, kinematics: RobotKinematics, field: str) 
     read = _TaskFields(message, kinematics, field)
     kind = check_constant(message.kind, TaskMessage, f"{field}.kind")
     name = message.name or f"{kind.lower().replace('_', ' ')} {message.link}".strip()
-    if message.kind == TaskMessage.POINT_AT:
-        return link_tasks.point_at(
-            kinematics, read.link(), read.vector("point"), read.vector("target"), read.tolerance(), name
-        )
-    if message.kind == TaskMessage.FRAME_AT:
-        return link_tasks.frame_at(
-            kinematics,
-            read.link(),
-            pin.SE3(np.eye(3), read.vector("point")),
-            pin.SE3(read.rotation(), read.vector("target")),
-            read.tolerance(),
-            read.angle_tolerance(),
-            name,
-        )
-    if message.kind == TaskMessage.POINT_BEYOND:
-        return link_tasks.point_beyond(
-            kinematics, read.link(), read.vector("point"), read.vector("target"), read.direction("direction"), name
-        )
-    if message.kind == TaskMessage.POINT_IN_SLAB:
-        return link_tasks.point_in_slab(
-            kinematics,
-            read.link(),
-            read.vector("point"),
-            read.vector("target"),
-            read.direction("direction"),
-            read.tolerance(),
-            name,
-        )
-    if message.kind == TaskMessage.ORIENTATION:
-        return link_tasks.orientation(kinematics, read.link(), read.rotation(), read.angle_tolerance(), name)
-    if message.kind == TaskMessage.AXIS_ALONG:
-        return link_tasks.axis_along(
-            kinematics, read.link(), read.direction("axis"), read.direction("direction"), read.angle_tolerance(), name
-        )
-    if message.kind == TaskMessage.GAZE:
-        return link_tasks.gaze(
-            kinematics,
-            read.link(),
-            read.vector("point"),
-            read.direction("axis"),
-            read.vector("target"),
-            read.angle_tolerance(),
-            name=name,
-        )
-    if message.kind == TaskMessage.CENTRE_OF_MASS:
-        return link_tasks.centre_of_mass_at(read.vector("target"), read.tolerance(), name)
-    check_known(message.link, kinematics.names, f"{field}.link", "joint")
-    return link_tasks.joint_at(
-        kinematics, message.link, check_finite(message.value, f"{field}.value"), read.tolerance(), name
-    )
+    return TASKS[message.kind](kinematics, read, name)
 
 
 def load(message: LinkWrench, kinematics: RobotKinematics, field: str) -> Load:
@@ -136,12 +88,19 @@ class _TaskFields:
     """Fields of a task message, each checked when it is read."""
 
     def __init__(self, message: TaskMessage, kinematics: RobotKinematics, field: str) -> None:
-        self._message = message
-        self._links = kinematics.robot.description.links
-        self._field = field
+        """Take a message and what errors call it."""
+        self._message, self._kinematics, self._field = message, kinematics, field
 
     def link(self) -> str:
-        return check_known(self._message.link, self._links, f"{self._field}.link", "link")
+        return check_known(
+            self._message.link, self._kinematics.robot.description.links, f"{self._field}.link", "link"
+        )
+
+    def joint(self) -> str:
+        return check_known(self._message.link, self._kinematics.names, f"{self._field}.link", "joint")
+
+    def value(self) -> float:
+        return check_finite(self._message.value, f"{self._field}.value")
 
     def vector(self, name: str) -> NDArray[np.float64]:
         return vector(getattr(self._message, name), f"{self._field}.{name}")
@@ -173,6 +132,41 @@ class _TaskFields:
                 remedy="Give an angle from 0 to pi [rad]",
             )
         return value
+
+
+#: What makes the task of each kind that ``PostureTask.msg`` lists.
+TASKS: dict[int, Callable[[RobotKinematics, _TaskFields, str], Task]] = {
+    TaskMessage.POINT_AT: lambda robot, read, name: link_tasks.point_at(
+        robot, read.link(), read.vector("point"), read.vector("target"), read.tolerance(), name
+    ),
+    TaskMessage.FRAME_AT: lambda robot, read, name: link_tasks.frame_at(
+        robot, read.link(), pin.SE3(np.eye(3), read.vector("point")), pin.SE3(read.rotation(), read.vector("target")),
+        read.tolerance(), read.angle_tolerance(), name,
+    ),
+    TaskMessage.POINT_BEYOND: lambda robot, read, name: link_tasks.point_beyond(
+        robot, read.link(), read.vector("point"), read.vector("target"), read.direction("direction"), name
+    ),
+    TaskMessage.POINT_IN_SLAB: lambda robot, read, name: link_tasks.point_in_slab(
+        robot, read.link(), read.vector("point"), read.vector("target"), read.direction("direction"), read.tolerance(),
+        name,
+    ),
+    TaskMessage.ORIENTATION: lambda robot, read, name: link_tasks.orientation(
+        robot, read.link(), read.rotation(), read.angle_tolerance(), name
+    ),
+    TaskMessage.AXIS_ALONG: lambda robot, read, name: link_tasks.axis_along(
+        robot, read.link(), read.direction("axis"), read.direction("direction"), read.angle_tolerance(), name
+    ),
+    TaskMessage.GAZE: lambda robot, read, name: link_tasks.gaze(
+        robot, read.link(), read.vector("point"), read.direction("axis"), read.vector("target"),
+        read.angle_tolerance(), name=name,
+    ),
+    TaskMessage.CENTRE_OF_MASS: lambda robot, read, name: link_tasks.centre_of_mass_at(
+        read.vector("target"), read.tolerance(), name
+    ),
+    TaskMessage.JOINT: lambda robot, read, name: link_tasks.joint_at(
+        robot, read.joint(), read.value(), read.tolerance(), name
+    ),
+}  # fmt: skip
 
 
 def check_collision_margin(request: Any) -> None:
