@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded view: what is drawn on the page, free of ROS. The viewer node feeds it."""
+"""The embedded view: a page in the browser, made of features; what is drawn on it is free of ROS."""
+
+from humanoid_ros.viewer.feature import Feature, register_feature
+
+__all__ = ["Feature", "register_feature"]

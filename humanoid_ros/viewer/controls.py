@@ -41,6 +41,12 @@ def show_message(place: viser.GuiHtmlHandle, message: str, good: bool | None = N
         place.visible = bool(content)
 
 
+def show_folder(folder: viser.GuiFolderHandle | viser.GuiHtmlHandle | viser.GuiButtonHandle, visible: bool) -> None:
+    """Show or hide a part of the panel; the browsers are told of what changes."""
+    if folder.visible != visible:
+        folder.visible = visible
+
+
 class FeaturePanel:
     """The panel of a feature: what can be asked for, and a line that tells how far it is or what came of it."""
 

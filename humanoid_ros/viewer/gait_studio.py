@@ -10,19 +10,19 @@ import numpy as np
 import viser
 from humanoid_stack.action import GenerateGait
 from humanoid_stack.msg import Gait, GaitPhase, GaitRequest, GaitSolverOptions
-from rclpy.node import Node
 
 from humanoid_model import Robot
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.gait_generator.gait_markers import figure_forces, figure_points, footprints
 from humanoid_ros.gait_generator.gait_replay import gait_robot, trajectory_posture
 from humanoid_ros.messages.conversions import duration, seconds
+from humanoid_ros.node.parameter_declaration import declare_number, number
 from humanoid_ros.viewer.camera import Camera
-from humanoid_ros.viewer.controls import FeaturePanel, Later, add_line_chart, tells
+from humanoid_ros.viewer.controls import FeaturePanel, Later, add_line_chart, show_folder, tells
 from humanoid_ros.viewer.drawing.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
 from humanoid_ros.viewer.drawing.posture_drawing import painted
 from humanoid_ros.viewer.drawing.shapes import RobotDrawing
-from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.feature import Feature, View
 from humanoid_ros.viewer.planner_calls import AskedGoal
 
 TORQUES, FORCES, HAMILTONIAN = "Torques [N m] over time [s]", "Forces under the feet [N]", "Hamiltonian [1/s]"
@@ -142,28 +142,26 @@ class GaitPanel(FeaturePanel):
             control.visible = True
 
 
-class GaitStudio:
-    """Asks for gaits, tells how far they are, and draws and plots them; all of it in the node's executor.
+class GaitStudio(Feature):
+    """Asks for gaits, tells how far they are, and draws and plots them; all of it in the node's executor."""
 
-    Args:
-        node: that asks.
-        page: that is drawn on.
-        panel: of gaits.
-        later: lets what a person does be done in the executor.
-        arrow_scale: length of an arrow per force [m/N].
-        time_limit: wall-clock time of a request [s].
-    """
+    name = "gait"
 
-    def __init__(
-        self, node: Node, page: Page, panel: GaitPanel, later: Later, *, arrow_scale: float, time_limit: float
-    ) -> None:
-        self._page, self._panel = page, panel
-        self._time_limit = time_limit
+    def __init__(self, view: View) -> None:
+        """Add the folder."""
+        node, panel = view.node, GaitPanel(view.gui)
+        for name, default, low, high, meaning in (
+            ("gait_arrow_scale", 0.0006, 1e-6, 1.0, "Length of an arrow under a gait's feet per force [m/N]"),
+            ("gait_time_limit", 120.0, 0.1, 86400.0, "Wall-clock time that the search of a gait may take [s]"),
+        ):
+            declare_number(node, name, default, low, high, meaning, read_only=True)
+        self._page, self._panel = view.page, panel
+        self._time_limit = number(node, "gait_time_limit")
         self._asked = AskedGoal(
             node, (GenerateGait, "generate_gait"), "gait_generator", self._on_feedback, self._on_end
         )
-        self._root = page.server.scene.add_frame(PATH, show_axes=False)
-        self._drawing = GaitDrawing(page.server.scene, PATH, arrow_scale)
+        self._root = view.scene.add_frame(PATH, show_axes=False)
+        self._drawing = GaitDrawing(view.scene, PATH, number(node, "gait_arrow_scale"))
         self._figure, self._forces, self._aside = panel.look
         self._view: GaitView | None = None
         self._began = 0.0
@@ -172,13 +170,12 @@ class GaitStudio:
         self._robot: Robot | None = None
         self._loaded = ("", "")
         self._ghost: RobotDrawing | None = None
-        panel.connect(self, later)
+        panel.connect(self, view.later)
         self._apply()
 
-    @property
-    def offered(self) -> bool:
-        """Whether a node generates gaits."""
-        return self._asked.offered
+    def offer(self, alone: bool) -> None:
+        """Show the folder where there may be a robot, or a node generates gaits."""
+        show_folder(self._panel.folder, not alone or self._asked.offered)
 
     def update(self, now: float) -> None:
         """Let the figure walk on.

@@ -14,7 +14,6 @@ import viser
 from geometry_msgs.msg import PoseStamped
 from humanoid_stack.msg import MechanismState
 from humanoid_stack.srv import LoadMechanism, SetMechanismParameters
-from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -24,16 +23,18 @@ from humanoid_kinematics.analysis.recording import read_channels
 from humanoid_kinematics.solver.commands import POSITION as POSITION_ROWS
 from humanoid_model.compiling import follower
 from humanoid_model.errors import HumanoidError
+from humanoid_model.files import list_resources
 from humanoid_model.loop_closure import ROWS
 from humanoid_ros.messages.conversions import fill_pose
 from humanoid_ros.node.qos import LATCHED, NEWEST
 from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.viewer.camera import Camera
-from humanoid_ros.viewer.controls import Later, tells
+from humanoid_ros.viewer.controls import tells
 from humanoid_ros.viewer.drawing.handles import ToolHandle
 from humanoid_ros.viewer.drawing.mechanism_drawing import Phantom
 from humanoid_ros.viewer.drawing.shapes import RobotDrawing, drawable
 from humanoid_ros.viewer.event_sounds import EventSounds
+from humanoid_ros.viewer.feature import Feature, View
 from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.mechanism_calls import (
     MechanismCalls,
@@ -45,9 +46,8 @@ from humanoid_ros.viewer.mechanism_calls import (
     target,
 )
 from humanoid_ros.viewer.mechanism_panel import FOLLOWS, HELD_RATE, NO_PLOT, PLOTS, POSE, MechanismPanel
-from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.shown_mechanism import ShownMechanism
-from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots
+from humanoid_ros.viewer.shown_robots import ShownRobot
 
 PATH = "/mechanisms"
 PANEL_PERIOD, PLOT_PERIOD = 0.1, 0.2
@@ -93,30 +93,23 @@ class _Drag:
         self.at = self.at + (1.0 - np.exp(-dt / FOLLOW)) * (self.to - self.at)
 
 
-class MechanismStudio:
+class MechanismStudio(Feature):
     """Loads mechanisms, shows them, and passes on what a person does to them; all of it in the node's executor.
 
-    Args:
-        node: that asks and listens.
-        page: that is drawn on.
-        panel: of mechanisms.
-        robots: on the page; the mechanism's bodies are one of them.
-        later: lets what a person does be done in the executor.
+    The mechanism's bodies are one of the robots on the page.
 
     Attributes:
         below_ground: whether the mechanism reaches below height 0.
         recording: of its motion.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        page: Page,
-        panel: MechanismPanel,
-        robots: ShownRobots,
-        later: Later,
-    ) -> None:
-        self._node, self._page, self._panel, self._robots, self._later = node, page, panel, robots, later
+    name = "mechanism"
+
+    def __init__(self, view: View) -> None:
+        """Add the folder, with the names of the stack's mechanisms: those of their own files, and robots with loops."""
+        node, page, later = view.node, view.page, view.later
+        panel = MechanismPanel(view.gui, [*list_resources("urdf/mechanisms", (".mad",)), "bip_ankle"])
+        self._node, self._page, self._panel, self._robots, self._later = node, page, panel, view.robots, later
         self._calls = MechanismCalls(node, panel.say)
         self.below_ground = False
         self.recording = MechanismRecording(node, panel, self._calls, lambda: self._name)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panel of the page: the simulation, push and pull, walks, postures, gaits, plans, mechanisms, what is shown, plot."""
+"""Panel of the page: the simulation, push and pull, what is shown, plot; the other folders are features' own."""
 
 from __future__ import annotations
 
 import html
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -13,13 +13,8 @@ import viser
 from humanoid_stack.msg import SimulationStatus, SolverStatus
 from viser import uplot
 
-from humanoid_ros.viewer.controls import AMBER, COLOURS, FONT, GREEN, RED, Later, show_message
-from humanoid_ros.viewer.gait_studio import GaitPanel
-from humanoid_ros.viewer.mechanism_panel import MechanismPanel
-from humanoid_ros.viewer.plan_studio import PlanPanel
-from humanoid_ros.viewer.posture_editor import PosturePanel
+from humanoid_ros.viewer.controls import AMBER, COLOURS, FONT, GREEN, RED, Later, show_folder, show_message
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
-from humanoid_ros.viewer.walk_panel import WalkPanel
 
 SOLVER_WORDS = {
     SolverStatus.CONVERGED: "converged",
@@ -219,6 +214,8 @@ SHOWN = {
     "floor": "Floor grid",
 }
 """Parts of the drawing that can be hidden, and how the panel calls them."""
+LAST = 1e9
+"""Order of the folders that come after those of the features."""
 FOLLOW = "follow"
 """What is no such part: the camera goes with the robot."""
 
@@ -229,7 +226,6 @@ class Panel:
     Args:
         gui: GUI of the page.
         scenes: Scenes to choose from.
-        mechanisms: Mechanisms to choose from.
         window: Length of the force plot [s].
     """
 
@@ -237,7 +233,6 @@ class Panel:
         self,
         gui: viser.GuiApi,
         scenes: Sequence[str],
-        mechanisms: Sequence[str],
         window: float,
     ) -> None:
         self._paused = False
@@ -246,7 +241,6 @@ class Panel:
         self._pause = gui.add_button("Pause", icon=viser.Icon.PLAYER_PAUSE)
         self._step = gui.add_button_group("Step", ("1", "10", "100"), visible=False)
         self._reset = gui.add_button("Reset", icon=viser.Icon.REFRESH, color="gray")
-        self.walk = WalkPanel(gui)
         self._forces = gui.add_folder("Normal forces [N] over time [s]", visible=False)
         with self._forces:
             self.plot = ForcePlot(gui, window)
@@ -263,14 +257,10 @@ class Panel:
         with self._pulling:
             self._pull_link = gui.add_dropdown("Link", (NO_LINK,))
             gui.add_markdown("Drag the arrows on the link: a spring pulls it.")
-        self.posture = PosturePanel(gui)
-        self.gait = GaitPanel(gui)
-        self.plan = PlanPanel(gui)
-        self.mechanism = MechanismPanel(gui, mechanisms)
-        with gui.add_folder("Show", expand_by_default=False):
+        with gui.add_folder("Show", order=LAST, expand_by_default=False):
             self._boxes = {part: gui.add_checkbox(label, True) for part, label in SHOWN.items()}
             self._boxes[FOLLOW] = gui.add_checkbox("Camera follows robot", False)
-        self._loading = gui.add_folder("Scene", expand_by_default=False)
+        self._loading = gui.add_folder("Scene", order=LAST + 1, expand_by_default=False)
         with self._loading:
             self._scene = gui.add_dropdown("Name", tuple(scenes) or ("stand",))
             self._load = gui.add_button("Load", icon=viser.Icon.FOLDER_OPEN, color="gray")
@@ -320,14 +310,14 @@ class Panel:
 
     def offer_pushes(self, offered: bool) -> None:
         """Show the folders of pushes and pulls where somebody takes them, and that of forces where some are told."""
-        _show((self._pushing, self._pulling), offered)
-        _show((self._forces,), bool(self.plot.history.bodies))
+        for folder in (self._pushing, self._pulling):
+            show_folder(folder, offered)
+        show_folder(self._forces, bool(self.plot.history.bodies))
 
-    def offer_robots(self, robots: bool, gaits: bool) -> None:
-        """Show what is about simulated and real robots, and the folder of gaits; a mechanism alone has neither."""
-        simulation = self._html, self._pause, self._reset, self._loading
-        _show((*simulation, self.posture.folder, self.plan.folder), robots)
-        _show((self.gait.folder,), gaits)
+    def offer_robots(self, robots: bool) -> None:
+        """Show what is about simulated and real robots; a mechanism alone has no use for it."""
+        for part in (self._html, self._pause, self._reset, self._loading):
+            show_folder(part, robots)
 
     def show_status(self, status: SimulationStatus | None, normal_force: float, weight: float | None) -> None:
         """Show the simulation's state; None means that no simulator is heard."""
@@ -353,10 +343,3 @@ class Panel:
     def say(self, message: str) -> None:
         """Show a message under the state, or nothing when it is empty."""
         show_message(self._message, message, False)
-
-
-def _show(parts: Iterable[viser.GuiFolderHandle | viser.GuiHtmlHandle | viser.GuiButtonHandle], visible: bool) -> None:
-    """Show or hide parts of the panel; the browsers are told of what changes."""
-    for part in parts:
-        if part.visible != visible:
-            part.visible = visible

@@ -22,7 +22,6 @@ from humanoid_stack.msg import (
     StanceTerm,
 )
 from humanoid_stack.srv import GeneratePosture
-from rclpy.node import Node
 
 from humanoid_model import ContactLocation, Robot, Scene, load_robot
 from humanoid_model.checks import check_known
@@ -30,16 +29,17 @@ from humanoid_model.errors import HumanoidError, InputError
 from humanoid_ros.messages.conversions import array, duration, placement, point
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import contact_locations, contacts_in_order
+from humanoid_ros.node.parameter_declaration import declare_number, number
 from humanoid_ros.node.qos import LATCHED
 from humanoid_ros.node.requested_files import check_requested
-from humanoid_ros.viewer.controls import FeaturePanel, Later, tells
+from humanoid_ros.viewer.controls import FeaturePanel, Later, show_folder, tells
 from humanoid_ros.viewer.drawing.drawn_messages import contact_view
 from humanoid_ros.viewer.drawing.handles import pointed_at, snap
 from humanoid_ros.viewer.drawing.plan_drawing import GoalHandle, PlanDrawing
 from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureView
+from humanoid_ros.viewer.feature import Feature, View
 from humanoid_ros.viewer.motion_studio import MotionPanel, MotionStudio
-from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.planner_calls import AskedGoal, PresentRobot
+from humanoid_ros.viewer.planner_calls import AskedGoal
 
 CENTRE = "centre of mass"
 PATH = "/plan"
@@ -122,35 +122,23 @@ class PlanPanel(FeaturePanel):
             control.visible = True
 
 
-class PlanStudio:
+class PlanStudio(Feature):
     """Asks for plans, tells how far they are, and draws them; all of it in the node's executor.
 
     Plans that others ask for are shown, too.
-
-    Args:
-        node: that asks.
-        page: that is drawn on.
-        panel: of plans.
-        present: robot on the page.
-        later: lets what a person does be done in the executor.
-        time_limit: wall-clock time of a request [s].
-        scales: height of a friction cone and length of an arrow per force [m/N].
     """
 
-    def __init__(
-        self,
-        node: Node,
-        page: Page,
-        panel: PlanPanel,
-        present: PresentRobot,
-        later: Later,
-        *,
-        time_limit: float,
-        scales: tuple[float, float],
-    ) -> None:
-        self._scene, self._panel, self._present = page.server.scene, panel, present
-        self._motions = MotionStudio(node, page, panel.motion, present, later)
-        self._time_limit, self._scales = time_limit, scales
+    name = "plan"
+
+    def __init__(self, view: View) -> None:
+        """Add the folder."""
+        node, later, panel = view.node, view.later, PlanPanel(view.gui)
+        limit = "Wall-clock time that the search of a plan may take [s]"
+        declare_number(node, "plan_time_limit", 120.0, 0.1, 86400.0, limit, read_only=True)
+        self._scene, self._panel, self._present = view.scene, panel, view.present
+        self._motions = MotionStudio(node, view.page, panel.motion, view.present, later)
+        self._time_limit = number(node, "plan_time_limit")
+        self._scales = number(node, "cone_scale"), number(node, "arrow_scale")
         self._asked = AskedGoal(
             node, (PlanContacts, "plan_contacts"), "contact_planner", self._on_feedback, self._on_end
         )
@@ -165,6 +153,10 @@ class PlanStudio:
         self._tree: tuple[list[int], list[Any], list[float]] = [], [], []
         self._tree_drawn, self._tree_size = -np.inf, 0
         panel.connect(self, later)
+
+    def offer(self, alone: bool) -> None:
+        """Show the folder where there may be a robot."""
+        show_folder(self._panel.folder, not alone)
 
     def cancel(self) -> None:
         """Give up the plan that is being sought; the path to the best stance stays."""

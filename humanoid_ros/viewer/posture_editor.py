@@ -11,7 +11,6 @@ import numpy as np
 import viser
 from humanoid_stack.msg import Contact, ContactForces, Posture, Surface
 from humanoid_stack.srv import GeneratePosture
-from rclpy.client import Client
 from rclpy.task import Future
 
 from humanoid_model import Robot
@@ -19,11 +18,12 @@ from humanoid_model.errors import HumanoidError
 from humanoid_ros.messages.conversions import array, duration, fill_pose
 from humanoid_ros.messages.posture_messages import configuration
 from humanoid_ros.messages.stance_messages import WORLD
-from humanoid_ros.viewer.controls import FeaturePanel, Later
+from humanoid_ros.node.parameter_declaration import declare_number, number
+from humanoid_ros.viewer.controls import FeaturePanel, Later, show_folder
 from humanoid_ros.viewer.drawing.drawn_messages import contact_view
 from humanoid_ros.viewer.drawing.handles import PlaceHandles, snap
 from humanoid_ros.viewer.drawing.posture_drawing import PostureDrawing, PostureView
-from humanoid_ros.viewer.planner_calls import PresentRobot
+from humanoid_ros.viewer.feature import Feature, View
 
 FREE, HOLD, GRASP, TOUCH = "free", "holds", "grasps", "touches"
 USES = (FREE, HOLD, GRASP, TOUCH)
@@ -135,44 +135,30 @@ class PosturePanel(FeaturePanel):
         self._result.visible = self._shown and bool(message)
 
 
-class PostureEditor:
+class PostureEditor(Feature):
     """Looks for the posture that the handles ask for, again and again while they move.
 
     One request is under way at a time, and the next one tells the newest state of the handles: a person who drags never
     waits for postures that are out of date. Everything but the handles' own moves happens in the node's executor.
-
-    Args:
-        scene: Scene of the page.
-        panel: The editor's panel.
-        later: Lets what a person does be done in the executor.
-        present: Robot on the page.
-        client: Of the service `generate_posture`.
-        period: Shortest time between two requests [s].
-        time_limit: Wall-clock time that a search may take [s].
-        cone_scale: Height of a friction cone per normal force [m/N].
-        arrow_scale: Length of an arrow per force [m/N].
     """
 
-    def __init__(
-        self,
-        scene: viser.SceneApi,
-        panel: PosturePanel,
-        later: Later,
-        present: PresentRobot,
-        client: Client,
-        *,
-        period: float,
-        time_limit: float,
-        cone_scale: float,
-        arrow_scale: float,
-    ) -> None:
+    name = "posture"
+
+    def __init__(self, view: View) -> None:
+        """Add the folder."""
+        node, scene, panel = view.node, view.scene, PosturePanel(view.gui)
+        for name, default, low, high, meaning in (
+            ("posture_rate", 10.0, 0.1, 60.0, "Largest rate of posture requests while handles are moved [Hz]"),
+            ("posture_time_limit", 2.0, 0.01, 600.0, "Wall-clock time that the search of a posture may take [s]"),
+        ):
+            declare_number(node, name, default, low, high, meaning, read_only=True)
         self._page_scene = scene
         self._panel = panel
-        self._present = present
-        self._client = client
-        self._period = period
-        self._time_limit = time_limit
-        self._scales = cone_scale, arrow_scale
+        self._present = view.present
+        self._client = node.create_client(GeneratePosture, "generate_posture")
+        self._period = 1.0 / number(node, "posture_rate")
+        self._time_limit = number(node, "posture_time_limit")
+        self._scales = number(node, "cone_scale"), number(node, "arrow_scale")
         self._root = scene.add_frame(PATH, show_axes=False, visible=False)
         self._handles = PlaceHandles(scene, f"{PATH}/handles")
         self._drawing: PostureDrawing | None = None
@@ -187,7 +173,11 @@ class PostureEditor:
         self._asked: tuple[int, int] | None = None
         self._pending: Future | None = None
         self._last_sent = -np.inf
-        panel.connect(self, later)
+        panel.connect(self, view.later)
+
+    def offer(self, alone: bool) -> None:
+        """Show the folder where there may be a robot."""
+        show_folder(self._panel.folder, not alone)
 
     def show(self, shown: bool) -> None:
         """Show the posture editor, or put it away."""

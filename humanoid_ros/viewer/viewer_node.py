@@ -14,7 +14,6 @@ import numpy as np
 import pinocchio as pin
 from geometry_msgs.msg import TransformStamped
 from humanoid_stack.msg import ContactForces, SimulationStatus
-from humanoid_stack.srv import GeneratePosture
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.timer import Timer
@@ -47,17 +46,14 @@ from humanoid_ros.viewer.drawing.drawn_messages import coloured_meshes, contact_
 from humanoid_ros.viewer.drawing.handles import PullHandle
 from humanoid_ros.viewer.drawing.scene_drawing import ColouredMeshDrawing, SceneDrawing, TraceDrawing
 from humanoid_ros.viewer.drawing.shapes import LARGEST, drawable
-from humanoid_ros.viewer.gait_studio import GaitStudio
+from humanoid_ros.viewer.feature import View, make_features
 from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import PORT, Page
 from humanoid_ros.viewer.panel import FOLLOW, Panel
-from humanoid_ros.viewer.plan_studio import PlanStudio
 from humanoid_ros.viewer.planner_calls import PresentRobot
-from humanoid_ros.viewer.posture_editor import PostureEditor
 from humanoid_ros.viewer.shown_robots import ShownRobot, ShownRobots, TransformTree
 from humanoid_ros.viewer.simulator_calls import Pulling, SimulatorCalls
-from humanoid_ros.viewer.walk_studio import WalkStudio
 
 PANEL_PERIOD = 0.2
 """Period of the panel's text and plot [s]: more is not readable."""
@@ -102,7 +98,6 @@ class ViewerNode(AnsweringNode):
         self._panel = Panel(
             server.gui,
             texts(self, "scenes"),
-            _known_mechanisms(),
             number(self, "plot_window"),
         )
         self._scene = SceneDrawing(server.scene)
@@ -145,37 +140,10 @@ class ViewerNode(AnsweringNode):
         self._simulator = SimulatorCalls(self, self._say)
         self._pulling = Pulling(self, handle, self._robots, self._simulator)
         self._panel.connect(self._simulator, self._pulling.pick, self._show, self._later)
-        self._walk = WalkStudio(self, self.page, self._panel.walk, self._robots, self._simulator, self._later)
         self._present = PresentRobot()
-        self._editor = PostureEditor(
-            server.scene,
-            self._panel.posture,
-            self._later,
-            self._present,
-            self.create_client(GeneratePosture, "generate_posture"),
-            period=1.0 / number(self, "posture_rate"),
-            time_limit=number(self, "posture_time_limit"),
-            cone_scale=number(self, "cone_scale"),
-            arrow_scale=number(self, "arrow_scale"),
-        )
-        self._studio = GaitStudio(
-            self,
-            self.page,
-            self._panel.gait,
-            self._later,
-            arrow_scale=number(self, "gait_arrow_scale"),
-            time_limit=number(self, "gait_time_limit"),
-        )
-        self._plans = PlanStudio(
-            self,
-            self.page,
-            self._panel.plan,
-            self._present,
-            self._later,
-            time_limit=number(self, "plan_time_limit"),
-            scales=(number(self, "cone_scale"), number(self, "arrow_scale")),
-        )
-        self._mechanisms = MechanismStudio(self, self.page, self._panel.mechanism, self._robots, self._later)
+        view = View(self, self.page, self._robots, self._present, self._simulator, self._later)
+        self._features = list(make_features(view))
+        self._mechanisms = next(own for own in self._features if isinstance(own, MechanismStudio))
         self._timer = self.create_timer(UNWATCHED_PERIOD, self._draw_in_time)
         self._panel_timer = self.create_timer(UNWATCHED_PERIOD, partial(self._try, "panel", self._refresh_panel))
         self.create_timer(GRAPH_PERIOD, partial(self._try, "robots", self._find_robots))
@@ -203,11 +171,6 @@ class ViewerNode(AnsweringNode):
         bounded("silence", 2.0, 0.2, 60.0, "Silence after which the page says no simulator [s]")
         bounded("pull_stiffness", 600.0, 1.0, 1e5, "Stiffness of the pulling handle [N/m]")
         bounded("pull_max_force", 150.0, 1.0, 1e4, "Largest force of the pulling handle [N]")
-        bounded("posture_rate", 10.0, 0.1, 60.0, "Largest rate of posture requests while handles are moved [Hz]")
-        bounded("posture_time_limit", 2.0, 0.01, 600.0, "Wall-clock time that the search of a posture may take [s]")
-        bounded("gait_arrow_scale", 0.0006, 1e-6, 1.0, "Length of an arrow under a gait's feet per force [m/N]")
-        bounded("gait_time_limit", 120.0, 0.1, 86400.0, "Wall-clock time that the search of a gait may take [s]")
-        bounded("plan_time_limit", 120.0, 0.1, 86400.0, "Wall-clock time that the search of a plan may take [s]")
 
     # Messages in ----------------------------------------------------------------------------------
 
@@ -403,12 +366,9 @@ class ViewerNode(AnsweringNode):
                 self._moved = False
                 self._place()
             self._try("pull", partial(self._pulling.update, self._stamp))
-            self._try("walk", partial(self._walk.update, now))
             self._try("robot", self._update_present)
-            self._try("posture", partial(self._editor.update, now))
-            self._try("gait", partial(self._studio.update, now))
-            self._try("plan", partial(self._plans.update, now))
-            self._try("mechanism", partial(self._mechanisms.update, now))
+            for feature in self._features:
+                self._try(feature.name, partial(feature.update, now))
             self._show_grid()
             self._try("follow", partial(self._follow, now))
         self.page.server.flush()  # else two drawings may fall into one of viser's own sixtieths of a second
@@ -487,7 +447,9 @@ class ViewerNode(AnsweringNode):
         self._panel.plot.refresh()
         self._panel.offer_pushes(self._simulator.takes_pushes)
         alone = self._mechanisms.shows and self._last_heard == -np.inf and next(self._whole_robots(), None) is None
-        self._panel.offer_robots(not alone, gaits=not alone or self._studio.offered)
+        self._panel.offer_robots(not alone)
+        for feature in self._features:
+            self._try(feature.name, partial(feature.offer, alone))
         if self._said and time.monotonic() - self._said > 8.0:
             self._panel.say("")
             self._said = 0.0
@@ -524,7 +486,8 @@ class ViewerNode(AnsweringNode):
 
     def destroy_node(self) -> None:
         """Close the page and leave the graph."""
-        self._mechanisms.close()
+        for feature in self._features:
+            feature.close()
         self.page.close()
         super().destroy_node()
 
@@ -540,11 +503,6 @@ def _set_period(timer: Timer, period: float) -> None:
 def _normal_forces(raw: bytes) -> dict[str, float]:
     """Return the normal force on each body [N] of contacts as they came."""
     return contact_view(deserialize_message(raw, ContactForces)).normal_force_by_body()
-
-
-def _known_mechanisms() -> list[str]:
-    """Return names of the stack's mechanisms: those of files of their own, and robots with loops."""
-    return [*list_resources("urdf/mechanisms", (".mad",)), "bip_ankle"]
 
 
 def _known_scenes() -> list[str]:

@@ -10,20 +10,16 @@ import viser
 from geometry_msgs.msg import TwistStamped
 from humanoid_stack.msg import ControllerStatus
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_ros.messages.markers import marker_placement
 from humanoid_ros.node.qos import COMMAND, NEWEST
-from humanoid_ros.viewer.controls import Later
 from humanoid_ros.viewer.drawing.drawn_messages import trace_lines
 from humanoid_ros.viewer.drawing.scene_drawing import TraceDrawing
 from humanoid_ros.viewer.drawing.shapes import drawable
+from humanoid_ros.viewer.feature import Feature, View
 from humanoid_ros.viewer.inbox import Inbox
-from humanoid_ros.viewer.page import Page
-from humanoid_ros.viewer.shown_robots import ShownRobots
-from humanoid_ros.viewer.simulator_calls import SimulatorCalls
 from humanoid_ros.viewer.walk_panel import PUSHES, WalkPanel
 
 AGAIN = 0.1
@@ -34,37 +30,23 @@ DURATION = 0.1
 """Of a push [s]."""
 
 
-class WalkStudio:
+class WalkStudio(Feature):
     """Commands velocities and pushes; draws soles that bear, landing sole, DCM, zero-moment points, estimated base.
 
     The controller's own frame is drawn as the fixed one: both begin under the robot.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        page: Page,
-        panel: WalkPanel,
-        robots: ShownRobots,
-        simulator: SimulatorCalls,
-        later: Later,
-    ) -> None:
-        """Join the controller's topics.
+    name = "walk"
 
-        Args:
-            node: that listens.
-            page: drawn on.
-            panel: what a person asks for.
-            robots: on the page.
-            simulator: that lets pushes act.
-            later: lets clicks be answered in the executor.
-        """
-        self._page, self._panel, self._robots, self._simulator = page, panel, robots, simulator
+    def __init__(self, view: View) -> None:
+        """Join the controller's topics."""
+        node, later, panel = view.node, view.later, WalkPanel(view.gui)
+        self._page, self._panel, self._robots, self._simulator = view.page, panel, view.robots, view.simulator
         self._statuses = Inbox(node, ControllerStatus, "controller/status", NEWEST)
         self._markers = Inbox(node, MarkerArray, "controller/markers", NEWEST)
         self._odometry = Inbox(node, Odometry, "odom", NEWEST)
         self._velocities = node.create_publisher(TwistStamped, "cmd_vel", COMMAND)
-        self._lines = TraceDrawing(page.server.scene, "/walk")
+        self._lines = TraceDrawing(view.scene, "/walk")
         self._solids: dict[str, viser.IcosphereHandle | viser.BoxHandle] = {}
         self._status: ControllerStatus | None = None
         self._heard = self._said = -math.inf

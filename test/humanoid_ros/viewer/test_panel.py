@@ -22,7 +22,7 @@ def status(**fields: object) -> SimulationStatus:
 
 @pytest.fixture
 def panel(page: Page) -> tuple[Panel, Asked]:
-    control, asked = Panel(page.server.gui, ["stand", "slope"], ["cross"], 10.0), Asked(SimulatorCalls)
+    control, asked = Panel(page.server.gui, ["stand", "slope"], 10.0), Asked(SimulatorCalls)
     pick, show = (lambda *given: asked.append(("pick", *given))), (lambda *given: asked.append(("show", *given)))
     control.connect(asked, pick, show, at_once)
     return control, asked
@@ -105,15 +105,13 @@ def test_pushes_are_offered_where_somebody_takes_them_and_forces_shown_where_som
 
 
 @pytest.mark.feature("000-F019")
-def test_a_mechanism_alone_has_neither_simulation_nor_robots(panel: tuple[Panel, Asked]) -> None:
+def test_a_mechanism_alone_has_no_simulation(panel: tuple[Panel, Asked]) -> None:
     control, _ = panel
-    about = control._html, control._pause, control._reset, control._loading, control.posture.folder, control.plan.folder
-    control.offer_robots(False, gaits=True)
+    about = control._html, control._pause, control._reset, control._loading
+    control.offer_robots(False)
     assert not any(part.visible for part in about)
-    assert control.gait.folder.visible
-    control.offer_robots(True, gaits=False)
+    control.offer_robots(True)
     assert all(part.visible for part in about)
-    assert not control.gait.folder.visible
 
 
 def test_status_says_what_it_is_given() -> None:

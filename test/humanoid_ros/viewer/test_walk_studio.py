@@ -24,9 +24,10 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from humanoid_ros.viewer import walk_studio
+from humanoid_ros.viewer.feature import View
 from humanoid_ros.viewer.page import Page
+from humanoid_ros.viewer.planner_calls import PresentRobot
 from humanoid_ros.viewer.simulator_calls import SimulatorCalls
-from humanoid_ros.viewer.walk_panel import WalkPanel
 from humanoid_ros.viewer.walk_studio import WalkStudio
 
 pytestmark = [pytest.mark.ros, pytest.mark.feature("000-F029")]
@@ -42,10 +43,10 @@ class Bench:
         self.partner = rclpy.create_node("controller", context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.partner)
-        self.panel, self.asked = WalkPanel(page.server.gui), Asked(SimulatorCalls)
-        robots: Any = Robots()
-        asked: Any = self.asked
-        self.studio = WalkStudio(self.node, page, self.panel, robots, asked, at_once)
+        self.asked = Asked(SimulatorCalls)
+        given: Any = {"robots": Robots(), "simulator": self.asked, "later": at_once}
+        self.studio = WalkStudio(View(self.node, page, present=PresentRobot(), **given))
+        self.panel = self.studio._panel
         self.statuses = self.partner.create_publisher(ControllerStatus, "controller/status", 10)
         self.markers = self.partner.create_publisher(MarkerArray, "controller/markers", 10)
         self.odometry = self.partner.create_publisher(Odometry, "odom", 10)
