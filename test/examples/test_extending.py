@@ -2,6 +2,10 @@
 """What docs/extending.md adds to the stack does what it says, and by the one line that it tells."""
 
 import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -24,6 +28,8 @@ from humanoid_planner.posture.tasks.state import ForceModel, PostureState
 from humanoid_sim import ContactProblem, Simulation, rollout, solve_contacts
 from humanoid_sim.contact.solve import SOLVERS, ContactStatus
 from humanoid_sim.sensing import NoisySensors
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -115,11 +121,11 @@ def test_a_friction_law_brakes_a_block_as_its_curve_says(speed):
     """One contact under its weight: the slip at the end solves v = v0 - g dt mu(v)."""
     stribeck.register()
     dt, mass, mu = 1e-3, 2.0, 0.6
-    problem = ContactProblem(dt / mass * np.eye(3), [-9.81 * dt, speed, 0.0], mu)
+    problem = ContactProblem(dt / mass * np.eye(3), [-9.81 * dt, 0.6 * speed, 0.8 * speed], mu)
     found = solve_contacts(problem, "stribeck", tolerance=1e-10)
     slip = brentq(lambda v: v - speed + 9.81 * dt * mu * (1 - 0.3 * (1 - np.exp(-v / 0.1))), 0.0, speed, xtol=1e-14)
     assert found.status is ContactStatus.APPROXIMATE  # another law than Coulomb's
-    assert_allclose(found.velocities[0], [0.0, slip, 0.0], atol=1e-9)
+    assert_allclose(found.velocities[0], [0.0, 0.6 * slip, 0.8 * slip], atol=1e-9)
     assert_allclose(found.impulses[0, 0], mass * 9.81, rtol=1e-9)
 
 
@@ -170,3 +176,55 @@ def test_a_term_counts_the_contacts_of_a_stance_on_a_surface():
     stance = PlannedStance(tuple(Hold(couples.number_of(*names), 0.0, 0.0, 0.0, Role.BEARING) for names in holds))
     assert SurfacePenalty("platform", 0.5).value(stance, couples) == 0.5
     assert SurfacePenalty("wall", 0.5).value(stance, couples) == 0.0
+
+
+INSTALLED = """
+from pathlib import Path
+from humanoid_model.robot_file import read_robot_file
+from humanoid_model.urdf import read_urdf
+from humanoid_sim.contact.solve import solver_names
+
+sensor = read_robot_file(Path("r.yaml"), read_urdf('<robot name="r"><link name="body"/></robot>')).sensors["compass"]
+print(sensor.type, "stribeck" in solver_names())
+"""
+PANELS = """
+from humanoid_ros.viewer.feature import FEATURES, make_features
+
+FEATURES.clear()
+print(list(make_features("the view")))
+"""
+
+
+def installed(folder, code):
+    """What a program prints beside a package whose entry points are those of docs/extending.md."""
+    points = {
+        "sensors": "examples.extending.magnetometer:register",
+        "contact_solvers": "examples.extending.stribeck:register",
+        "panels": "mine:register",
+    }
+    (folder / "mine.py").write_text(
+        "from humanoid_ros.viewer import register_feature\n\ndef register():\n    register_feature(str.upper)\n"
+    )
+    information = folder / "mine-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    lines = [f"[humanoid_stack.{group}]\nmine = {function}\n" for group, function in points.items()]
+    (information / "entry_points.txt").write_text("".join(lines))
+    (folder / "r.yaml").write_text("sensors: {compass: {type: magnetometer, link: body}}")
+    path = os.pathsep.join([str(folder), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.feature("000-F006", "000-F007")
+def test_what_an_installed_package_registers_is_found(tmp_path):
+    assert installed(tmp_path, INSTALLED) == "magnetometer True"
+
+
+@pytest.mark.ros
+@pytest.mark.feature("000-F006")
+def test_the_page_has_the_panels_of_an_installed_package(tmp_path):
+    pytest.importorskip("rclpy")
+    assert installed(tmp_path, PANELS) == "['THE VIEW']"

@@ -1,20 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of a camera on a robot, without a middleware."""
+"""Messages of a camera on a robot, and of a sensor of a user's own, without a middleware."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from builtin_interfaces.msg import Time
-from fixtures.scenes import seer
+from fixtures.scenes import floor, scene, seer, standing
 
+from examples.extending.magnetometer import Magnetometer
+from humanoid_model import load_robot
+from humanoid_model.sensor import Noise, Sensor
+from humanoid_model.sensor_kind import SENSOR_KINDS
 from humanoid_ros.simulator.robot_topics import RobotTopics
+from humanoid_sim import Simulation
+from humanoid_sim.sensing import NoisySensors
 
 
 class Wires:
@@ -61,3 +69,25 @@ def test_pictures_distances_and_optics_belong_together(tmp_path: Path) -> None:
     np.testing.assert_allclose((columns.max(), rows.max()), corner[:2], atol=1.0)
     opposite = np.reshape(info.p, (3, 4)) @ [-0.1, -0.1, 1.8, 1.0] / 1.8
     np.testing.assert_allclose((columns.min(), rows.min()), opposite[:2], atol=1.0)
+
+
+@pytest.mark.feature("000-F006", "000-F147")
+def test_a_sensor_of_a_users_own_has_its_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SENSOR_KINDS, "magnetometer", Magnetometer())
+    noise = {"field": Noise(bias=(1.0, 0.0, 0.0))}
+    compass = Sensor("compass", "magnetometer", "CHEST_LINK1", pin.SE3.Identity(), noise=noise)
+    robot = load_robot("hrp2")
+    simulation = Simulation(scene(floor(), robots=(standing(replace(robot, sensors={"compass": compass})),)))
+    measured = NoisySensors()
+    simulation.add_module(measured)
+    own, node = simulation.robots["hrp2"], Wires()
+    for sensors, prefix in ((None, "ideal/"), (measured, "noisy/")):
+        topics = RobotTopics(node, own, prefix, "world", sensors)  # type: ignore[arg-type]
+        topics.publish_readings(Time(sec=1))
+        topics.readings[0].topic.look()
+        topics.publish_readings(Time(sec=2))
+        (message,) = node.heard[f"{prefix}magnetometer/compass"]  # nobody listened at first
+        assert (message.header.frame_id, message.header.stamp.sec) == (f"{prefix}compass_frame", 2)
+        field = np.array([message.magnetic_field.x, message.magnetic_field.y, message.magnetic_field.z])
+        off = [0.0 if sensors is None else 1.0, 0.0, 0.0]
+        np.testing.assert_allclose(field, own.placement("CHEST_LINK1").rotation.T @ [20e-6, 0, -44e-6] + off, atol=1e-9)
