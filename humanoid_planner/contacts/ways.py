@@ -175,9 +175,8 @@ class Ways:
         Straight ways come first, then those between postures that are nearer to each other, then a search.
         """
         start, end = self._posture(first), self._posture(last)
-        for posture in (start, end):
-            if isinstance(posture, str):
-                return f"a posture {posture}"
+        if isinstance(start, str) or isinstance(end, str):
+            return f"a posture {start if isinstance(start, str) else end}"
         transition = self._transition(first, last, 0)
         found = self.maker.step(transition, start, end, search=False)
         if isinstance(found, MadeStep):

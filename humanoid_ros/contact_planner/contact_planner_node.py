@@ -79,7 +79,7 @@ class PlanRequests(ProcessRequests):
         return feedback, feedback.partial_plan if feedback.partial_plan.steps else None
 
     def take(self, content: ContactPlan, success: bool) -> None:
-        """Stamp a plan; publish and draw one that reaches its goal."""
+        """Stamp a plan; publish and draw one that reaches its goal, with its motion if it has one."""
         content.header.stamp = self._node.get_clock().now().to_msg()
         if success:
             self._show(content)
@@ -95,10 +95,6 @@ class MotionRequests(ProcessRequests):
     def asked(self, goal: Any) -> Any:
         """Return the goal, which is the request."""
         return goal
-
-    def arguments(self) -> tuple[Any, ...]:
-        """Return what processes keep."""
-        return self._kept
 
     def time_limit(self, request: GenerateMotion.Goal) -> float:
         """Wall-clock time that a request may take [s]."""
@@ -236,6 +232,8 @@ class ContactPlannerNode(ServingNode):
 
     def _show_plan(self, plan: ContactPlan) -> None:
         self._plan.publish(plan)
+        if plan.trajectory.joints.points:
+            self._trajectory.publish(plan.trajectory)
         self._shown_plan = plan, plan.header.stamp
         self._draw_plan()
 

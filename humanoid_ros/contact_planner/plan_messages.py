@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from humanoid_model import Robot, Scene, Stance
 from humanoid_model.errors import InputError
+from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.contacts import ContactProblem
 from humanoid_planner.contacts.plan import PlanStatistics
 from humanoid_planner.kinematics import RobotKinematics
@@ -25,6 +26,7 @@ from humanoid_ros.contact_planner.plan_request import surface_placements
 from humanoid_ros.contact_planner.posture_answer import stance_force_messages
 from humanoid_ros.contact_planner.posture_request import requested_scene
 from humanoid_ros.messages.conversions import fill_vector
+from humanoid_ros.messages.motion_messages import whole_body_message
 from humanoid_ros.messages.posture_messages import configuration, posture_message
 from humanoid_ros.messages.stance_messages import contact_locations, request_scene, stance, stance_message
 
@@ -40,13 +42,17 @@ class PlanWriter:
         self._steps: dict[tuple[bytes, tuple[int, ...]], StancePosture] = {}
 
     def plan(
-        self, steps: Iterable[tuple[Stance, NDArray[np.float64], float]], statistics: StatisticsMessage
+        self,
+        steps: Iterable[tuple[Stance, NDArray[np.float64], float]],
+        statistics: StatisticsMessage,
+        motion: WholeBodyTrajectory | None = None,
     ) -> PlanMessage:
         """Return the message of a plan.
 
         Args:
             steps: stance, posture (nq,) and potential of each.
             statistics: of the search.
+            motion: along them; None for none.
         """
         message = PlanMessage(
             robot=self._request.robot,
@@ -57,6 +63,8 @@ class PlanWriter:
             statistics=statistics,
         )
         message.header.frame_id = "world"
+        if motion is not None:
+            message.trajectory = whole_body_message(motion, "world")
         return message
 
     def _step(self, held: Stance, q: NDArray[np.float64], potential: float) -> StancePosture:
@@ -115,6 +123,9 @@ def statistics_message(statistics: PlanStatistics, best_potential: float) -> Sta
         codes=codes,
         code_counts=[counts[code] for code in codes],
         code_times=[float(times[code]) for code in codes],
+        ways=len(statistics.ways),
+        ways_refused=statistics.ways_refused,
+        ways_time=float(statistics.ways_time),
         best_potential=float(best_potential),
         time=float(statistics.time),
     )

@@ -56,17 +56,19 @@ def plan(
     """
     message = deserialize_message(request, ContactPlanRequest)
     limit = time_limit(message.time_limit, defaults.plan_time_limit)
-    planner = ContactPlanner(read_plan_request(planning_cache(*cache), defaults.scene, message))
+    problem = read_plan_request(planning_cache(*cache), defaults.scene, message)
+    planner = ContactPlanner(problem, motion=bool(message.motion))
     writer = PlanWriter(planner.space.problem, message, defaults.scene)
     watch, began = _Watch(planner, writer, tell), time.monotonic()
     found = planner.run(time_limit=limit, max_nodes=int(message.max_nodes) or defaults.plan_nodes, progress=watch)
     watch.tell()
     if found.success and message.shorten:
-        found = planner.shortened()
+        found = planner.shortened(time_limit=limit - (time.monotonic() - began), progress=watch)
     if found.success and message.smooth:
-        found = planner.smoothed(found, max(0.0, limit - (time.monotonic() - began)))
+        found = planner.smoothed(found, time_limit=limit - (time.monotonic() - began), progress=watch)
     steps = zip(found.stances, found.postures, found.potentials, strict=True)
-    answer = writer.plan(steps, statistics_message(found.statistics, planner.search.best.potential))
+    spent = statistics_message(found.statistics, planner.search.best.potential)
+    answer = writer.plan(steps, spent, None if found.motion is None else found.motion.trajectory)
     return Answer(found.success, "" if found.success else found.explanation, bytes(serialize_message(answer)))
 
 
@@ -108,13 +110,16 @@ def _bytes(message: object) -> bytes:
     return bytes(serialize_message(message))
 
 
-def move(request: bytes, cache: tuple[int, float, float], tell: ProgressCallback) -> Answer:
+def move(
+    request: bytes, defaults: PlanDefaults, cache: tuple[int, float, float], tell: ProgressCallback
+) -> Answer:
     """Answer a request for a motion.
 
     Args:
         request: serialised goal of ``GenerateMotion``.
+        defaults: what it may leave open.
         cache: arguments of :func:`planning_cache`.
-        tell: told of each step.
+        tell: told of each step, and now and then meanwhile.
 
     Raises:
         InputError: a field can't be used; the message names it.
@@ -133,6 +138,7 @@ def move(request: bytes, cache: tuple[int, float, float], tell: ProgressCallback
         if asked.collisions
         else False,
         tasks=[posture_task(task, kinematics, f"tasks[{i}]") for i, task in enumerate(asked.tasks)],
+        time_limit=time_limit(asked.time_limit, defaults.motion_time_limit),
         progress=tell,
     )
     found = WholeBodyTrajectory() if motion.trajectory is None else whole_body_message(motion.trajectory, "world")

@@ -124,11 +124,12 @@ class MotionStudio:
         return self._placing or self._current is not None
 
     def set_plan(self, plan: ContactPlan) -> None:
-        """Take a plan, of which no motion is there yet; none without steps. What is under way goes on to its end."""
+        """Take a plan, with its motion if it has one; none without steps. What is under way goes on to its end."""
         self._plan, self._motion = plan, None
+        said = self._take_trajectory(plan.trajectory) if plan.trajectory.joints.points else ""
         self._show()
         if not self.working:
-            self._panel.say("")
+            self._panel.say(said)
 
     @tells
     def make(self, collisions: bool) -> None:
@@ -243,9 +244,13 @@ class MotionStudio:
             return result.message or "The motion has no points.", False
         if self._made_of is not self._plan:
             return "A motion was made of the plan before this one. Make it again.", False
-        self._motion = result.trajectory
-        self._length = seconds(result.trajectory.joints.points[-1].time_from_start)
-        return f"A motion of {self._length:.1f} s.", True
+        return self._take_trajectory(result.trajectory), True
+
+    def _take_trajectory(self, trajectory: WholeBodyTrajectory) -> str:
+        """Take the motion of the plan, and tell of it."""
+        self._motion = trajectory
+        self._length = seconds(trajectory.joints.points[-1].time_from_start)
+        return f"A motion of {self._length:.1f} s."
 
     def _on_played(self, result: FollowJointTrajectory.Result) -> tuple[str, bool]:
         good = result.error_code == FollowJointTrajectory.Result.SUCCESSFUL and not self._cancelled

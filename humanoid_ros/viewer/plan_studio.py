@@ -74,6 +74,7 @@ class PlanPanel(FeaturePanel):
             self._of = gui.add_dropdown("Goal of", (CENTRE,), visible=False)
             self._hands = gui.add_checkbox("Hands may hold", False, visible=False)
             self._collisions = gui.add_checkbox("Keep clear", True, visible=False, hint="Of itself and of the scene")
+            self._moves = gui.add_checkbox("With its motion", True, visible=False, hint="Only steps that can be made")
             self._plan = gui.add_button("Plan contacts", icon=viser.Icon.ROUTE, visible=False)
             self._asks = (self._plan,)
             self._cancel = gui.add_button("Cancel plan", icon=viser.Icon.X, color="red", visible=False)
@@ -87,7 +88,8 @@ class PlanPanel(FeaturePanel):
         """Let what a person does be done later."""
         self._set_goal.on_click(lambda _: later(plans.set_goal, self._of.value, not self._goal_shown))
         self._of.on_update(lambda _: later(plans.set_goal, self._of.value, True))
-        self._plan.on_click(lambda _: later(plans.plan, bool(self._hands.value), bool(self._collisions.value)))
+        boxes = self._hands, self._collisions, self._moves
+        self._plan.on_click(lambda _: later(plans.plan, *(bool(box.value) for box in boxes)))
         self._cancel.on_click(lambda _: later(plans.cancel))
         for control in (self._shown, self._tree, self._step):
             control.on_update(lambda _: later(plans.show, *self.look))
@@ -106,7 +108,7 @@ class PlanPanel(FeaturePanel):
     def goal_shown(self, shown: bool) -> None:
         self._goal_shown = shown
         self._set_goal.label = "Hide goal" if shown else "Set goal"
-        for control in (self._of, self._hands, self._collisions, self._plan):
+        for control in (self._of, self._hands, self._collisions, self._moves, self._plan):
             control.visible = shown
 
     def set_places(self, places: Sequence[str]) -> None:
@@ -241,12 +243,13 @@ class PlanStudio(Feature):
 
     # Requests and answers -------------------------------------------------------------------------------------------
 
-    def request(self, may_hold: bool, collisions: bool) -> ContactPlanRequest:
+    def request(self, may_hold: bool, collisions: bool, motion: bool) -> ContactPlanRequest:
         """Return the request that the goal means now.
 
         Args:
             may_hold: whether hands may hold, too.
             collisions: whether they are avoided.
+            motion: whether the plan has to have one.
 
         Raises:
             HumanoidError: the scene isn't known, or a sole is on no surface of it.
@@ -277,6 +280,7 @@ class PlanStudio(Feature):
             torque_limits=True,
             collisions=collisions,
             shorten=True,
+            motion=motion,
             time_limit=duration(self._time_limit),
         )
         message.start.contacts = [self._standing(place, scene) for place in soles]
@@ -290,11 +294,11 @@ class PlanStudio(Feature):
         return Contact(location=place.name, surface=held.surface.name, x=held.x, y=held.y, theta=held.theta)
 
     @tells
-    def plan(self, may_hold: bool, collisions: bool) -> None:
+    def plan(self, may_hold: bool, collisions: bool, motion: bool) -> None:
         """Plan contacts from how the robot stands to the goal, unless that is under way; see :meth:`request`."""
         if self._asked.working:
             return
-        self._asked.ask(PlanContacts.Goal(request=self.request(may_hold, collisions)))
+        self._asked.ask(PlanContacts.Goal(request=self.request(may_hold, collisions, motion)))
         self._panel.show_working(True)
         self._motions.set_plan(ContactPlan())
         self._tree, self._tree_size = ([], [], []), -1
@@ -309,7 +313,7 @@ class PlanStudio(Feature):
             self._take(feedback.partial_plan, False)
         spent = feedback.statistics
         self._panel.say(
-            f"{spent.nodes} nodes, {spent.posture_calls} posture calls, {spent.time:.1f} s\n"
+            f"{spent.nodes} nodes, {spent.posture_calls} posture calls, {spent.ways} ways, {spent.time:.1f} s\n"
             f"best potential {spent.best_potential:.3f}"
         )
 

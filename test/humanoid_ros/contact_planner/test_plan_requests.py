@@ -395,12 +395,47 @@ def short_plan(contact_planner: Any) -> ContactPlan:
     return answer.plan
 
 
+@pytest.mark.feature("001-F023", "001-F220")
+def test_a_plan_comes_with_its_motion(contact_planner: Any, scenario: Any) -> None:
+    near = centre_of_mass_at((0.15, 0.0, 0.75), 0.15)
+    potential = [PlanPotential(target=near.target)]
+    answer = planned(contact_planner, stairs(goal=[near], potentials=potential, shorten=True, motion=True))
+    assert answer.success, answer.message
+    trajectory, steps = answer.plan.trajectory, answer.plan.steps
+    assert contact_planner.listen(WholeBodyTrajectory, "trajectory", LATCHED).wait() == trajectory
+    planned_holds, holds = (
+        {
+            (one.location, one.surface, round(one.x, 6), round(one.y, 6))
+            for item in items
+            for one in item.stance.contacts
+        }
+        for items in (steps, trajectory.contacts)
+    )
+    assert holds == planned_holds
+    first, last = trajectory.joints.points[0], trajectory.joints.points[-1]
+    assert not any(first.velocities)
+    assert not any(last.velocities)
+    spent = answer.plan.statistics
+    assert spent.ways >= len(steps) - 1
+    assert spent.ways_refused <= spent.ways - (len(steps) - 1)
+    assert 0.0 < spent.ways_time < spent.time
+
+
 def moved(node: Any, goal: GenerateMotion.Goal) -> tuple[int, Any, list[GenerateMotion.Feedback]]:
     told: list[GenerateMotion.Feedback] = []
     action = node.action(GenerateMotion, "generate_motion")
     handle = node.result(action.send_goal_async(goal, lambda item: told.append(item.feedback)))
     answer = node.result(handle.get_result_async())
     return answer.status, answer.result, told
+
+
+@pytest.mark.feature("001-F240")
+def test_a_motion_without_time_says_where_it_ended(contact_planner: Any, short_plan: ContactPlan) -> None:
+    goal = GenerateMotion.Goal(plan=short_plan, collisions=False, time_limit=Duration(nanosec=1))
+    status, result, _ = moved(contact_planner, goal)
+    assert status == GoalStatus.STATUS_ABORTED
+    assert result.message.startswith("Ended at step 0")
+    assert "time limit" in result.message
 
 
 def test_a_plan_becomes_a_motion_that_begins_and_ends_as_the_plan_and_is_within_speed(
@@ -429,7 +464,7 @@ def test_a_plan_becomes_a_motion_that_begins_and_ends_as_the_plan_and_is_within_
             place = robot.contacts[contact.location]
             frame = data.oMf[robot.model.getFrameId(place.link)] * place.placement_link_patch
             np.testing.assert_allclose(frame.translation, array(contact.pose.position), atol=1e-3)
-    assert [item.step for item in told] == sorted({item.step for item in told})
+    assert [item.step for item in told] == sorted(item.step for item in told)
     assert {item.steps for item in told} <= {0, len(short_plan.steps)}
     assert any("right_sole" in item.stage for item in told)
 

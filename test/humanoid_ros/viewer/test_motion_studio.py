@@ -73,12 +73,12 @@ class Partners(StandingRobot):
         self.create_service(SetState, "set_state", self._set_state)
         self.create_subscription(UUID, "execute_trajectory/alive", self._on_sign, SENSOR)
 
-    def tell_plan(self, steps: int = 2) -> None:
+    def tell_plan(self, steps: int = 2, **fields: Any) -> None:
         """Publish another plan of so many steps."""
         self._stamp += 1
         left = Contact(location="left_sole", surface="floor", y=0.1)
         step = StancePosture(posture=posture_message(HRP2, SQUAT), stance=Stance(contacts=[left]))
-        plan = ContactPlan(robot="hrp2", scene="stairs", steps=[step] * steps)
+        plan = ContactPlan(robot="hrp2", scene="stairs", steps=[step] * steps, **fields)
         plan.header.stamp.sec = self._stamp
         self._plan.publish(plan)
 
@@ -175,6 +175,16 @@ def test_a_motion_of_the_plan_before_is_not_taken(partners: Partners, page: Page
     partners.maker.hold.set()
     wait_for(lambda: "made of the plan before this one" in page.texts, "that is told")
     assert page.controls["Play"]["visible"] is False
+
+
+@pytest.mark.feature("000-F019")
+def test_a_plan_that_has_its_motion_is_played_as_it_comes(partners: Partners, page: PageClient) -> None:
+    partners.tell_plan(4, trajectory=motion())
+    wait_for(lambda: page.controls["Play"].get("visible") is True, "it may be played")
+    assert "A motion of 2.5 s." in page.texts
+    partners.player.answer = FollowJointTrajectory.Result(error_string="Goal reached.")
+    goal = partners.player.press(page, "Play")
+    np.testing.assert_allclose([point.positions[0] for point in goal.trajectory.points], [0.3, 0.4])
 
 
 def test_the_simulator_s_refusal_is_told(partners: Partners, page: PageClient) -> None:
