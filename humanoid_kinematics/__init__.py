@@ -12,10 +12,11 @@ from humanoid_kinematics.relay import Relay
 from humanoid_kinematics.report import report
 from humanoid_kinematics.screw_drive import bip_drives
 from humanoid_kinematics.solver.commands import JointGoal, ToolGoal, ToolMotion
-from humanoid_kinematics.solver.mechanism import KleinfingerKhalil, Mechanism
+from humanoid_kinematics.solver.mechanism import Coupling, KleinfingerKhalil, Mechanism
 from humanoid_kinematics.solver.mechanism_solver import MechanismSolver
 
 __all__ = [
+    "Coupling",
     "Device",
     "DeviceDesk",
     "DeviceSelection",

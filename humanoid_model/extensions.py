@@ -15,7 +15,7 @@ from types import ModuleType
 
 from humanoid_model.errors import MissingLibraryError
 
-KINDS = ("contact_solvers", "integrators", "languages", "panels", "program_solvers", "sensors")
+KINDS = ("contact_solvers", "integrators", "languages", "mad_statements", "panels", "program_solvers", "sensors")
 """Of what may be added; a package lists functions that register it as entry points ``humanoid_stack.<kind>``."""
 
 

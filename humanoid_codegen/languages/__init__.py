@@ -18,5 +18,3 @@ LANGUAGES: dict[str, Language] = {
         Language("sympy", "sympy expressions", symbolic.write_sympy),
     )
 }
-
-__all__ = ["LANGUAGES"]

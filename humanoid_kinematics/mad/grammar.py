@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from lark import Lark
 
-from humanoid_kinematics.mad.syntax import Place
+from humanoid_kinematics.mad.syntax import MadStatement, Place
 
 _GRAMMAR = r"""
 start: "RAFF" VERSION? NAME unit? sensor* robot*
@@ -80,10 +82,13 @@ class Extension:
     Attributes:
         keyword: that its statements begin with: lower case letters and underscores.
         arguments: what follows, as a rule of lark in the terminals NUMBER, FLOAT, NAME and STRING.
+        apply: takes the robot's :class:`~humanoid_kinematics.Mechanism` and a statement, and returns the mechanism as
+            the statement changes it.
     """
 
     keyword: str
     arguments: str
+    apply: Callable[[Any, MadStatement], Any] | None = None
 
 
 @functools.cache

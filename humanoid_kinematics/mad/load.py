@@ -16,7 +16,8 @@ from humanoid_kinematics.mad.syntax import MadRobot, MadScene, MadSensor
 from humanoid_kinematics.mad.write import write_mad
 from humanoid_kinematics.solver.mechanism import Coupling, Mechanism, Tool
 from humanoid_model import RobotError, load_robot
-from humanoid_model.errors import MissingLibraryError
+from humanoid_model.errors import InputError, MissingLibraryError
+from humanoid_model.extensions import load_extensions
 from humanoid_model.files import find_resource, list_resources, read_text
 from humanoid_model.mjcf_bodies import read_bodies
 from humanoid_model.mjcf_document import MjcfDocument
@@ -75,12 +76,32 @@ def _mechanism(text: str, source: str, folder: Path) -> Mechanism:
     return dataclasses.replace(mechanism, initial=initial, driven=driven)
 
 
-#: Keywords of the stack's own in MAD: joints with a motor, joints held still, how thick automatic shapes are.
-EXTENSIONS = (
+#: Keywords beside those of the thesis: joints with a motor, joints held still, how thick automatic shapes are.
+EXTENSIONS = [
     Extension("driven", '"(" NUMBER* ")"'),
     Extension("locked", '"(" NUMBER* ")"'),
     Extension("thickness", '"(" (NUMBER FLOAT)* ")"'),
-)
+]
+
+
+def register_statement(extension: Extension) -> None:
+    """Make a keyword known to MAD files, a joint of another type say, which its ``apply`` builds.
+
+    Other packages list a function that calls it as an entry point ``humanoid_stack.mad_statements``.
+
+    Raises:
+        InputError: the keyword is taken.
+    """
+    if extension.keyword in {known.keyword for known in EXTENSIONS}:
+        raise InputError(
+            f"MAD has the keyword '{extension.keyword}' already", element="keyword", remedy="Take another word"
+        )
+    EXTENSIONS.append(extension)
+
+
+def _extensions() -> list[Extension]:
+    load_extensions("mad_statements")
+    return EXTENSIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +158,7 @@ def load_scene(name_or_path: str | Path, *, length_unit: float | None = None, st
             )
         mechanism = Mechanism.from_robot(load_robot(name_or_path))
         return Scene(mechanism.name, {mechanism.name: mechanism}, {})
-    return _built(read_mad(path, strict=strict, extensions=EXTENSIONS), length_unit)
+    return _built(read_mad(path, strict=strict, extensions=_extensions()), length_unit)
 
 
 def _joined(scenes: Sequence[Scene], source: str) -> Scene:
@@ -185,7 +206,7 @@ def read_scene(text: str, source: str = "text") -> Scene:
         RobotError: as of :func:`load_scene`.
     """
     if not text.lstrip().startswith("<"):
-        return _built(parse_mad(text, source, extensions=EXTENSIONS), None)
+        return _built(parse_mad(text, source, extensions=_extensions()), None)
     mjcf = re.search(r"<\s*(\w+)", text)
     if mjcf is not None and mjcf[1] == "mujoco":
         mechanism = read_mjcf(text, source)
@@ -217,12 +238,17 @@ def build_scene(mad: MadScene, length_unit: float | None = None) -> Scene:
     Raises:
         RobotError: as of :func:`load_scene`; lines count in the text that would be written.
     """
-    parse_mad(write_mad(mad), f"{mad.source or mad.name} as changed", extensions=EXTENSIONS)
+    parse_mad(write_mad(mad), f"{mad.source or mad.name} as changed", extensions=_extensions())
     return _built(mad, length_unit)
 
 
 def _built(mad: MadScene, length_unit: float | None) -> Scene:
     mechanisms = {robot.name: build_mechanism(mad, robot, length_unit) for robot in mad.robots}
+    changes = {own.keyword: own.apply for own in EXTENSIONS if own.apply is not None}
+    for robot in mad.robots:
+        for statement in robot.statements:
+            if (apply := changes.get(statement.keyword)) is not None:
+                mechanisms[robot.name] = apply(mechanisms[robot.name], statement)
     return Scene(mad.name, mechanisms, {sensor.number: sensor for sensor in mad.sensors}, mad)
 
 

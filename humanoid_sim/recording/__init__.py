@@ -3,7 +3,6 @@
 
 from humanoid_sim.recording.log import plot_log, read_log
 from humanoid_sim.recording.mcap_recorder import McapRecorder
-from humanoid_sim.recording.path_trace import PathTrace
 from humanoid_sim.recording.tables import CsvRecorder
 
-__all__ = ["CsvRecorder", "McapRecorder", "PathTrace", "plot_log", "read_log"]
+__all__ = ["CsvRecorder", "McapRecorder", "plot_log", "read_log"]

@@ -14,9 +14,11 @@ from fixtures.scenes import floor, scene, standing
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
-from examples.extending import magnetometer, projected_gradient, stribeck
+from examples.extending import magnetometer, projected_gradient, screw, stribeck
 from examples.extending.links_apart import LinksApart
 from examples.extending.potentials import HeightOf, SurfacePenalty
+from humanoid_kinematics import JointGoal, MechanismSolver, load_mechanism
+from humanoid_kinematics.mad.load import EXTENSIONS
 from humanoid_model import InputError, load_robot, load_scene, register_sensor
 from humanoid_model.robot_file import read_robot_file
 from humanoid_model.sensor import Noise, Sensor
@@ -36,8 +38,9 @@ ROOT = Path(__file__).parents[2]
 def known():
     """What is known by name, as it was before."""
     tables = (SENSOR_KINDS, SOLVERS)
-    before = [dict(table) for table in tables]
+    before, keywords = [dict(table) for table in tables], list(EXTENSIONS)
     yield
+    EXTENSIONS[:] = keywords
     for table, old in zip(tables, before, strict=True):
         table.clear()
         table.update(old)
@@ -138,6 +141,36 @@ def test_a_simulation_takes_the_friction_law_by_its_name():
     assert simulation.contacts.force[:, 2].sum() == pytest.approx(robot.total_mass * 9.81, rel=0.05)
 
 
+@pytest.mark.feature("002-F033")
+def test_a_mad_file_has_a_screw(tmp_path):
+    """A nut that begins 10 mm up slides by 5 mm for a turn, from where the file has it."""
+    text = """RAFF v1.1 nut
+robot nut {
+  base { }
+  link 1 { parameters { theta 90 r 0 alpha 0 d 0 } type 2 pred 0 }
+  link 2 { parameters { theta 0 r 10 alpha 0 d 0 } type 1 pred 1 }
+  screw ( 1 2 5.0 )
+}
+"""
+    (tmp_path / "nut.mad").write_text(text)
+    with pytest.raises(InputError, match="screw"):
+        load_mechanism(tmp_path / "nut.mad")
+    screw.register()
+    mechanism = load_mechanism(tmp_path / "nut.mad")
+    solver = MechanismSolver(mechanism)
+    angle = mechanism.robot.index_q("joint_1")
+    assert mechanism.initial[angle] == pytest.approx(np.pi / 2)
+    for turns in (0.1, 0.2, 0.25):
+        for _ in range(30):
+            solver.command(JointGoal("joint_1", np.pi / 2 + turns * 2 * np.pi))
+        q = solver.q
+        moved = (q[angle] - np.pi / 2) / (2 * np.pi)
+        assert moved == pytest.approx(turns, abs=1e-3)
+        assert q[mechanism.robot.index_q("joint_2")] == pytest.approx(0.010 + 0.005 * moved, abs=1e-9)
+    with pytest.raises(InputError, match="MAD has the keyword 'screw' already"):
+        screw.register()
+
+
 def slopes(function, state, x, h=1e-6):
     """Central differences of a function of the state by its variables, in rows by variable."""
     rows = []
@@ -180,12 +213,14 @@ def test_a_term_counts_the_contacts_of_a_stance_on_a_surface():
 
 INSTALLED = """
 from pathlib import Path
+from humanoid_kinematics.mad.load import EXTENSIONS, load_mechanism
 from humanoid_model.robot_file import read_robot_file
 from humanoid_model.urdf import read_urdf
 from humanoid_sim.contact.solve import solver_names
 
 sensor = read_robot_file(Path("r.yaml"), read_urdf('<robot name="r"><link name="body"/></robot>')).sensors["compass"]
-print(sensor.type, "stribeck" in solver_names())
+load_mechanism("fourbar")
+print(sensor.type, "stribeck" in solver_names(), EXTENSIONS[-1].keyword)
 """
 PANELS = """
 from humanoid_ros.viewer.feature import FEATURES, make_features
@@ -200,6 +235,7 @@ def installed(folder, code):
     points = {
         "sensors": "examples.extending.magnetometer:register",
         "contact_solvers": "examples.extending.stribeck:register",
+        "mad_statements": "examples.extending.screw:register",
         "panels": "mine:register",
     }
     (folder / "mine.py").write_text(
@@ -220,7 +256,7 @@ def installed(folder, code):
 
 @pytest.mark.feature("000-F006", "000-F007")
 def test_what_an_installed_package_registers_is_found(tmp_path):
-    assert installed(tmp_path, INSTALLED) == "magnetometer True"
+    assert installed(tmp_path, INSTALLED) == "magnetometer True screw"
 
 
 @pytest.mark.ros

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from humanoid_model.errors import InputError
 from humanoid_sim import Simulation
-from humanoid_sim.recording import PathTrace
+from humanoid_sim.recording.path_trace import PathTrace
 
 
 def thrown() -> Simulation:
