@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
 from humanoid_model.contact import Contact, Stance
 from humanoid_model.fields import number
@@ -170,7 +169,7 @@ class _MotionLook:
         motion, model, data = self._motion, self._model, self._data
         q = motion.q[k]
         pin.forwardKinematics(model, data, q)
-        wrenches: NDArray[np.object_] = pin.StdVec_Force()
+        wrenches = pin.StdVec_Force()
         for _ in range(model.njoints):
             wrenches.append(pin.Force.Zero())
         for force in motion.forces[k] if motion.forces else ():

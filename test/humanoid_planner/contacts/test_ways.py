@@ -58,6 +58,7 @@ def test_a_plan_has_its_motion_and_that_holds(stepped):
     assert motion.trajectory.times[-1] == pytest.approx(ends[-1])
 
 
+@pytest.mark.feature("001-F250")
 def test_postures_of_a_plan_with_a_motion_keep_its_reserve(stepped):
     """Oracle: the centre of mass over the hull of what bears, 15 mm inside each patch."""
     data = ROBOT.model.createData()
