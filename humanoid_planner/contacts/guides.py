@@ -123,6 +123,7 @@ class GuideSpace:
     Attributes:
         kinematics: of the robot.
         thickness: epsilon_contact [m].
+        watch: of :func:`find_guide`; projections raise a ``CancelledWorkError`` where it ends.
     """
 
     def __init__(
@@ -153,6 +154,7 @@ class GuideSpace:
         for name in locations:
             check_known(name, list(robot.contacts), "guide", "location")
         self.kinematics = RobotKinematics(robot)
+        self.watch = Watch()
         self.thickness = check_number(thickness, "thickness of contacts", lower=1e-6)
         self._scene, self._redundant = scene, redundant
         self._locations = [robot.contacts[name] for name in locations]
@@ -253,6 +255,7 @@ class GuideSpace:
         """Bring locations into the middle of the layer above their surfaces, the first with priority (6.18)-(6.22)."""
         kinematics, x = self.kinematics, x.copy()
         for _ in range(_ITERATIONS):
+            self.watch.check()
             kinematics.set(x)
             step, null, done = np.zeros(kinematics.size), np.eye(kinematics.size), True
             for index, surface in active:
@@ -378,16 +381,16 @@ def find_guide(
         InputError: start or end isn't near the space.
     """
     networkx = optional_library("networkx", "planner")
-    began, rng, watch = time.perf_counter(), np.random.default_rng(seed), Watch(progress, time_limit)
+    began, rng = time.perf_counter(), np.random.default_rng(seed)
     graph, nodes = networkx.Graph(), []
     for name, q in (("start", start), ("end", end)):
         nodes.append(_end_of(space, name, np.asarray(q, dtype=float)))
         graph.add_node(len(nodes) - 1)
-    drawn = 0
+    drawn, space.watch = 0, Watch(progress, time_limit)
     try:
-        _join(space, graph, nodes, 1, reach, watch)
+        _join(space, graph, nodes, 1, reach)
         while not networkx.has_path(graph, 0, 1) and drawn < max_samples:
-            watch.tell(Progress(f"{drawn} samples, {len(nodes)} nodes", drawn / max_samples, nodes=len(nodes)))
+            space.watch.tell(Progress(f"{drawn} samples, {len(nodes)} nodes", drawn / max_samples, nodes=len(nodes)))
             drawn += 1
             # Whether the sample itself is free, as Alg. 11 asks, says little about its projection.
             projected = space.project(sampler.draw(rng))
@@ -395,9 +398,11 @@ def find_guide(
                 continue
             nodes.append(projected)
             graph.add_node(len(nodes) - 1)
-            _join(space, graph, nodes, len(nodes) - 1, reach, watch)
+            _join(space, graph, nodes, len(nodes) - 1, reach)
     except CancelledWorkError:
         pass
+    finally:
+        space.watch = Watch()
     if not networkx.has_path(graph, 0, 1):
         return AutomaticGuide(False, (), drawn, len(nodes), time.perf_counter() - began)
     way = networkx.shortest_path(graph, 0, 1, weight="length")
@@ -425,28 +430,26 @@ def _end_of(space: GuideSpace, name: str, q: NDArray[np.float64]) -> NDArray[np.
     return projected
 
 
-def _join(
-    space: GuideSpace, graph: object, nodes: list[NDArray[np.float64]], new: int, reach: float, watch: Watch
-) -> None:
+def _join(space: GuideSpace, graph: object, nodes: list[NDArray[np.float64]], new: int, reach: float) -> None:
     """Add the ways from a new node to the nearest ones."""
     lengths = sorted((distance(space, nodes[new], q), index) for index, q in enumerate(nodes[:new]))
     for length, index in lengths[:_NEIGHBOURS]:
         if length > reach:
             break
-        between = _way(space, nodes[index], nodes[new], length, watch)
+        between = _way(space, nodes[index], nodes[new], length)
         if between is not None:
             graph.add_edge(index, new, length=length, between=between, first=index)  # type: ignore[attr-defined]
 
 
 def _way(
-    space: GuideSpace, one: NDArray[np.float64], other: NDArray[np.float64], length: float, watch: Watch
+    space: GuideSpace, one: NDArray[np.float64], other: NDArray[np.float64], length: float
 ) -> list[NDArray[np.float64]] | None:
     """Return projected points of the straight line between two configurations; None where one isn't in the space."""
     kinematics = space.kinematics
     a, b = kinematics.coordinates(one), kinematics.coordinates(other)
     found = []
     for part in np.linspace(0.0, 1.0, max(int(np.ceil(length / RESOLUTION)), 1) + 1)[1:-1]:
-        watch.check()
+        space.watch.check()
         straight = kinematics.configuration((1 - part) * a + part * b)
         q = straight if space.stable(straight) else space.project(straight)
         if q is None or distance(space, straight, q) > ASIDE or not space.free(q):
