@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from humanoid_model import Robot
 from humanoid_model.errors import InputError
 from humanoid_model.sensor import Sensor
-from humanoid_model.sensor_kind import SENSOR_KINDS, SensorState
+from humanoid_model.sensor_kind import SensorState
 
 if TYPE_CHECKING:
     from humanoid_sim.readings import Readings
@@ -75,7 +75,12 @@ class Sensors:
         self._steps[robot_name] = simulation.step_count
         return data
 
-    def _sensor(self, robot: Robot, name: str, kind: str = "") -> Sensor:
+    def find(self, robot: Robot, name: str, kind: str = "") -> Sensor:
+        """Return a sensor of a robot, of a certain kind if one is given.
+
+        Raises:
+            InputError: the robot has no such sensor.
+        """
         if name not in robot.sensors or kind not in ("", robot.sensors[name].type):
             known = [sensor.name for sensor in robot.sensors.values() if kind in ("", sensor.type)]
             raise InputError(
@@ -85,16 +90,8 @@ class Sensors:
             )
         return robot.sensors[name]
 
-    def reading(self, robot_name: str, robot: Robot, name: str, kind: str = "") -> dict[str, NDArray[np.float64]]:
-        """Read by quantity; see :meth:`SimulatedRobot.reading`.
-
-        Raises:
-            InputError: the robot has no sensor of that name and kind; any kind where none is given.
-        """
-        sensor = self._sensor(robot, name, kind)
-        return SENSOR_KINDS[sensor.type].read(self._state(robot_name, sensor))
-
-    def _state(self, robot_name: str, sensor: Sensor) -> SensorState:
+    def state(self, robot_name: str, sensor: Sensor) -> SensorState:
+        """Return what the place of a sensor goes through in the last step."""
         data, (joint, placement) = self._update(robot_name), self._placement_joint_sensor(robot_name, sensor)
         return SensorState(data, joint, placement, self._simulation)
 
@@ -107,14 +104,6 @@ class Sensors:
             joint = 0 if body.joint == 0 else world.part(robot_name).joint(body.joint)
             self._places[key] = joint, body.placement_joint_body * sensor.placement_link_sensor
         return self._places[key]
-
-    def wrench(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
-        """Force-torque reading in the sensor frame, shape (6,); see :meth:`SimulatedRobot.wrench`.
-
-        Raises:
-            InputError: the robot has no force-torque sensor of that name.
-        """
-        return self._state(robot_name, self._sensor(robot, name, "force_torque")).wrench
 
     def weight(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
         """Return the weight of what a force-torque sensor carries, its link and all beyond the joint, in the last step.
@@ -132,7 +121,7 @@ class Sensors:
             force = inertia.mass * model.gravity.linear
             return np.concatenate([force, np.cross(placement.act(inertia.lever), force)])
 
-        return self._sum_beyond(robot_name, self._sensor(robot, name, "force_torque"), weigh)
+        return self._sum_beyond(robot_name, self.find(robot, name, "force_torque"), weigh)
 
     def external_wrench(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.float64]:
         """Return what contacts and applied wrenches did last to the link of a force-torque sensor and all beyond.
@@ -149,7 +138,7 @@ class Sensors:
             for joint, force, moment in self._simulation.joint_wrenches()
         }
         return self._sum_beyond(
-            robot_name, self._sensor(robot, name, "force_torque"), lambda joint: wrenches.get(joint, np.zeros(6))
+            robot_name, self.find(robot, name, "force_torque"), lambda joint: wrenches.get(joint, np.zeros(6))
         )
 
     def _sum_beyond(
@@ -161,24 +150,6 @@ class Sensors:
         subtree = self._simulation.world.part(robot_name).model.subtrees[joint]
         total = sum((wrench(beyond) for beyond in subtree), np.zeros(6))
         return np.array((data.oMi[joint] * placement).actInv(pin.Force(total)).vector)
-
-    def imu(self, robot_name: str, robot: Robot, name: str) -> ImuReading:
-        """Inertial reading; see :meth:`SimulatedRobot.imu`.
-
-        Raises:
-            InputError: the robot has no inertial measurement unit of that name.
-        """
-        return ImuReading(**self.reading(robot_name, robot, name, "imu"))
-
-    def image(self, robot_name: str, robot: Robot, name: str) -> NDArray[np.uint8]:
-        """Picture of a camera; see :meth:`SimulatedRobot.image`."""
-        sensor = self._sensor(robot, name, "camera")
-        return self._simulation.image(sensor.camera, size=sensor.size, body=f"{robot_name}/{sensor.link}")
-
-    def depth_image(self, robot_name: str, robot: Robot, name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Distances that a camera sees; see :meth:`SimulatedRobot.depth_image`."""
-        sensor = self._sensor(robot, name, "camera")
-        return self._simulation.depth_image(sensor.camera, size=sensor.size, body=f"{robot_name}/{sensor.link}")
 
     def centre_of_mass(self, robot_name: str) -> NDArray[np.float64]:
         """Centre of mass of the moving links of a robot at the present configuration, in the world [m], shape (3,)."""

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from humanoid_model import Robot
 from humanoid_model.errors import InputError, did_you_mean
 from humanoid_model.joint_view import BallJoint, JointView
+from humanoid_model.sensor_kind import SENSOR_KINDS
 from humanoid_sim.world.sensors import ImuReading
 
 if TYPE_CHECKING:
@@ -371,7 +372,8 @@ class SimulatedRobot:
         Raises:
             InputError: the robot has no sensor of that name, or it is a camera.
         """
-        return self._sensors.reading(self.name, self.robot, sensor)
+        own = self._sensors.find(self.robot, sensor)
+        return SENSOR_KINDS[own.type].read(self._sensors.state(self.name, own))
 
     def wrench(self, sensor: str) -> NDArray[np.float64]:
         """Return the reading of a force-torque sensor in its frame: force [N] and torque [N m], shape (6,).
@@ -382,7 +384,7 @@ class SimulatedRobot:
         Raises:
             InputError: the robot has no force-torque sensor of that name.
         """
-        return self._sensors.wrench(self.name, self.robot, sensor)
+        return self._sensors.state(self.name, self._sensors.find(self.robot, sensor, "force_torque")).wrench
 
     def imu(self, sensor: str) -> ImuReading:
         """Return the reading of an inertial measurement unit in the last step.
@@ -390,7 +392,8 @@ class SimulatedRobot:
         Raises:
             InputError: the robot has no inertial measurement unit of that name.
         """
-        return self._sensors.imu(self.name, self.robot, sensor)
+        self._sensors.find(self.robot, sensor, "imu")
+        return ImuReading(**self.reading(sensor))
 
     def image(self, sensor: str) -> NDArray[np.uint8]:
         """Take the picture of a camera: red, green and blue, shape (height, width, 3).
@@ -398,7 +401,8 @@ class SimulatedRobot:
         Raises:
             InputError: the robot has no camera of that name, or a mesh can't be read.
         """
-        return self._sensors.image(self.name, self.robot, sensor)
+        own = self._sensors.find(self.robot, sensor, "camera")
+        return self._simulation.image(own.camera, size=own.size, body=f"{self.name}/{own.link}")
 
     def depth_image(self, sensor: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return how far away what a camera sees is, and which body; see :meth:`Simulation.depth_image`.
@@ -406,7 +410,8 @@ class SimulatedRobot:
         Raises:
             InputError: as of :meth:`image`.
         """
-        return self._sensors.depth_image(self.name, self.robot, sensor)
+        own = self._sensors.find(self.robot, sensor, "camera")
+        return self._simulation.depth_image(own.camera, size=own.size, body=f"{self.name}/{own.link}")
 
 
 def _of(joint: JointView, own: list[tuple[int, int]], values: NDArray[np.float64]) -> NDArray[np.float64]:
