@@ -3,16 +3,14 @@
 
 from humanoid_studies.humod.evaluator import pinocchio_evaluator
 from humanoid_studies.humod.generated_evaluator import generated_evaluator
-from humanoid_studies.humod.recording import Recording, read_recording, write_recording
+from humanoid_studies.humod.recording import read_recording, write_recording
 from humanoid_studies.humod.replay import replay
-from humanoid_studies.humod.subject import SYNTHETIC_SUBJECT, Subject, read_subject, write_subject
+from humanoid_studies.humod.subject import SYNTHETIC_SUBJECT, read_subject, write_subject
 from humanoid_studies.humod.subject_urdf import subject_urdf
 from humanoid_studies.humod.synthetic import synthetic_recording
 
 __all__ = [
     "SYNTHETIC_SUBJECT",
-    "Recording",
-    "Subject",
     "generated_evaluator",
     "pinocchio_evaluator",
     "read_recording",

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import spsolve
 
 from humanoid_model.errors import InputError
-from humanoid_model.sole import Material
-from humanoid_sim.flexibility import RUBBER, DeformableSole, block_mesh
+from humanoid_model.sole import RUBBER, Material
+from humanoid_sim.flexibility import DeformableSole
 from humanoid_sim.flexibility.deformable_sole import (
     assemble_stiffness,
     barycentric_weights,
@@ -23,7 +23,7 @@ from humanoid_sim.flexibility.deformable_sole import (
     minimum_thickness,
     surface_compliance,
 )
-from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh, grid_mesh
+from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh, block_mesh, grid_mesh
 
 SIZE = (0.22, 0.13, 0.02)
 COMPRESSIBLE = Material(3e6, 0.25)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_sim.flexibility import RUBBER, DeformableSole
+from humanoid_model.sole import RUBBER
+from humanoid_sim.flexibility import DeformableSole
 from humanoid_sim.flexibility.sole_mesh import mesh_geometry
 
 pytest.importorskip("meshio")

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_sim.flexibility import block_mesh
 from humanoid_sim.flexibility.sole_mesh import read_mesh
-from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh, grid_mesh
+from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh, block_mesh, grid_mesh
 
 meshio = pytest.importorskip("meshio")
 

@@ -13,9 +13,10 @@ from humanoid_model.errors import InputError
 from humanoid_model.scene import PairRule, SceneBody
 from humanoid_model.sole import RUBBER
 from humanoid_sim.detection.contact_points import ContactPoints
-from humanoid_sim.flexibility import DeformableSole, block_mesh
+from humanoid_sim.flexibility import DeformableSole
 from humanoid_sim.flexibility.sole_contacts import SoleContacts
 from humanoid_sim.flexibility.sole_kernels import contact_rows
+from humanoid_sim.flexibility.tetrahedral_mesh import block_mesh
 from humanoid_sim.world.world import World
 
 SIZE = (0.22, 0.13, 0.02)

@@ -7,8 +7,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_model.sole import TwoPadSole
-from humanoid_sim.flexibility import RUBBER, DeformableSole, block_mesh
+from humanoid_model.sole import RUBBER, TwoPadSole
+from humanoid_sim.flexibility import DeformableSole
 from humanoid_sim.flexibility.deformable_sole import distribution_matrix
 from humanoid_sim.flexibility.sole_kernels import (
     ContactsOfSole,
@@ -22,6 +22,7 @@ from humanoid_sim.flexibility.sole_kernels import (
     triangle_nodes,
 )
 from humanoid_sim.flexibility.sole_mesh import sole_mesh
+from humanoid_sim.flexibility.tetrahedral_mesh import block_mesh
 
 SIZE = np.array([0.22, 0.13, 0.02])
 DT = 1e-3

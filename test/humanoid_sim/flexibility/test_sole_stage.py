@@ -11,9 +11,10 @@ from fixtures.scenes import box, floor, place, scene
 
 from humanoid_model.sole import RUBBER
 from humanoid_sim.detection.contact_points import ContactPoints
-from humanoid_sim.flexibility import DeformableSole, block_mesh
+from humanoid_sim.flexibility import DeformableSole
 from humanoid_sim.flexibility.sole_contacts import SoleContacts
 from humanoid_sim.flexibility.sole_stage import SoleStage
+from humanoid_sim.flexibility.tetrahedral_mesh import block_mesh
 from humanoid_sim.world.world import World
 
 DT = 1e-3

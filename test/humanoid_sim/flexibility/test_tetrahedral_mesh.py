@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_sim.flexibility import block_mesh
-from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh, grid_mesh
+from humanoid_sim.flexibility.tetrahedral_mesh import TetrahedralMesh, block_mesh, grid_mesh
 
 
 def corner(**changed: object) -> TetrahedralMesh:

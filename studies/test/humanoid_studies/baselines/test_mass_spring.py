@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from humanoid_model.errors import InputError, SimulationError
-from humanoid_sim.flexibility import block_mesh
+from humanoid_sim.flexibility.tetrahedral_mesh import block_mesh
 from humanoid_studies.baselines.mass_spring import MassSpringBody
 
 

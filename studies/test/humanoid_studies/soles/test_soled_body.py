@@ -8,7 +8,9 @@ import pinocchio as pin
 import pytest
 
 from humanoid_model.errors import InputError
-from humanoid_sim.flexibility import RUBBER, DeformableSole, block_mesh
+from humanoid_model.sole import RUBBER
+from humanoid_sim.flexibility import DeformableSole
+from humanoid_sim.flexibility.tetrahedral_mesh import block_mesh
 from humanoid_studies.soles.drop import drop_on_spring
 from humanoid_studies.soles.soled_body import SoledBody
 
