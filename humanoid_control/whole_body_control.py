@@ -24,6 +24,7 @@ from humanoid_control.strict_priorities import solve_in_order
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
 from humanoid_model.checks import check_known
+from humanoid_model.controller import Command
 from humanoid_model.errors import InputError
 from humanoid_model.fields import Described, number
 from humanoid_model.whole_body_dynamics import BodyLimits, WeightedTasks
@@ -79,6 +80,12 @@ class BodyGains(Described):
         25.0,
         "rate at which a joint comes to the end of its range or to its greatest speed at most",
         "1/s", low=0.0, above=True,
+    )  # fmt: skip
+    slew: float = number(
+        250.0, "change of an effort in a second at most, in its greatest", "1/s", low=0.0, above=True,
+    )  # fmt: skip
+    patience: float = number(
+        0.1, "how long the last answer stays where there is no newer one", "s", low=0.0, above=True,
     )  # fmt: skip
     priorities: tuple[tuple[str, ...], ...] = ()
 
@@ -174,6 +181,8 @@ class WholeBodyControl:
         efforts = robot.limits.effort[self.columns]
         self._body = BodyLimits(self.root, self.columns, efforts, self.gains.friction, self.gains.force_weight)
         self._zero, self._lower = np.zeros(robot.model.nv), np.tril_indices(robot.model.nv, -1)
+        self._names, self._fastest = tuple(self.joint_names), robot.limits.velocity[self.columns]
+        self._driven_q = np.array([robot.index_q(name) for name in self.joint_names])
         ranged = [name for name in self.joint_names if robot.model.joints[robot.parts.joint_ids[name]].nq == 1]
         self._ranged_q = np.array([robot.index_q(name) for name in ranged])
         self._ranged_v = np.array([robot.index_v(name) for name in ranged])
@@ -184,9 +193,11 @@ class WholeBodyControl:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the last answer."""
+        """Forget the last answer and command."""
+        self._commanded: Command | None = None
+        self._unsolved = 0.0
         self.solved, self.accelerations, self.forces = True, self._zero.copy(), np.zeros((0, 3))
-        self._efforts = np.zeros(len(self.columns))
+        self._efforts: Array = np.zeros(len(self.columns))
 
     def look(self, q: Array, v: Array) -> None:
         """Kinematics and dynamics of a state, (nq,) and (nv,); forgets the tasks of the last tick."""
@@ -351,7 +362,11 @@ class WholeBodyControl:
             self._tasks, M, np.array(self.data.nle), np.vstack(self._bearing), np.concatenate(self._wanted),
             self._barriers(),
         )  # fmt: skip
-        levels = [tuple(map(np.concatenate, zip(*level, strict=True))) for level in self._levels if level]
+        levels = [
+            (np.vstack([J for J, _ in level]), np.concatenate([target for _, target in level]))
+            for level in self._levels
+            if level
+        ]
         x = solve_in_order(program, levels) if levels else program.solve()
         self.solved = x is not None
         if x is not None:
@@ -359,6 +374,34 @@ class WholeBodyControl:
             self.accelerations, self.forces = x[:nv], x[nv:].reshape(-1, 3)
             self._efforts = np.clip(program.efforts(x), -self._body.efforts, self._body.efforts)
         return self._efforts
+
+    @property
+    def lost(self) -> bool:
+        """Whether there has been no answer for longer than the gains' patience lasts."""
+        return self._unsolved > self.gains.patience
+
+    def command(self, time: float, dt: float, efforts: Array, speeds: Array) -> Command:
+        """Return what the joints are to do until the next tick, within their limits whatever is asked for.
+
+        An effort changes by ``slew * dt`` of its limit at most, a position by twice what its greatest speed makes.
+
+        Args:
+            time: of the measurement [s].
+            dt: since the one before [s].
+            efforts: (joints,) wanted [N m].
+            speeds: (joints,) a tick later [rad/s].
+        """
+        self._unsolved = 0.0 if self.solved else self._unsolved + dt
+        most, fastest, last = self._body.efforts, self._fastest, self._commanded
+        efforts = np.clip(efforts, -most, most)
+        positions = self.q[self._driven_q] + dt * self.v[self.columns]
+        if last is not None:
+            change, way = self.gains.slew * dt * most, 2.0 * dt * fastest
+            efforts = np.clip(efforts, last.efforts - change, last.efforts + change)
+            positions = np.clip(positions, last.positions - way, last.positions + way)
+        speeds = np.clip(speeds, -fastest, fastest)
+        self._commanded = Command(time, self._names, efforts, positions, speeds)
+        return self._commanded
 
     def _barriers(self) -> Array:
         """(2, nv) least and greatest accelerations with which the driven joints keep to ranges and speeds."""

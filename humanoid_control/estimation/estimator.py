@@ -76,7 +76,8 @@ class Estimator:
     - no inertial reading, NaN, or out of range: the last one is used for ``patience``, then rest is assumed, both with
       a large doubt, so that contacts and encoders tell how the robot moves;
     - an encoder silent: its last position, with a large doubt;
-    - no wrench: the contact is judged by its speed and by what is told of it;
+    - no wrench, or the same one for a tenth of a second while the robot moves: the contact is judged by its speed and
+      by what is told of it;
     - nothing new: nothing is corrected;
     - the clock jumps back, or by more than ``longest_step``: nothing is integrated, doubts grow, contacts begin anew;
     - a contact that isn't where it was, as it slips or an encoder jumps: it begins anew where it is;
@@ -217,9 +218,11 @@ class Estimator:
         """Take the readings; those of a measurement that isn't new are none."""
         inertial = self._inertial
         if news:
+            before = inertial.values
             self._joints.take(measurement.joint_positions, measurement.joint_velocities, dt, faults)
             inertial.take(t, measurement.angular_velocity, measurement.specific_force, faults)
-            self._wrenches.take(measurement.wrenches, faults)
+            moved = inertial.fresh and dt > 0.0 and not np.array_equal(before, inertial.values)
+            self._wrenches.take(measurement.wrenches, faults, dt if moved else 0.0)
         else:
             faults.append("nothing new: nothing is corrected")
             inertial.take(t, None, None, faults)

@@ -73,6 +73,8 @@ class InertialReadings:
         faults.append(f"no inertial reading that can be believed ({problem}): held by contacts and encoders alone")
 
 
+_FARTHEST, _FASTEST = 1e3, 1e3
+"""Largest position [rad or m] and velocity [rad/s or m/s] of a joint that are believed."""
 _SMOOTHING = 0.01
 """Time constant of the low-pass filter of velocities that are differences of positions [s]."""
 
@@ -122,7 +124,7 @@ class JointReadings:
         self.begun = False
 
     def take(self, positions: Array, rates: Array | None, dt: float, faults: list[str]) -> None:
-        """Take readings; those that are no numbers leave the last position, with doubt.
+        """Take readings; those that are no numbers, or wild ones, leave the last position, with doubt.
 
         Args:
             positions: shape (n,) [rad or m].
@@ -134,7 +136,7 @@ class JointReadings:
             InputError: other lengths.
         """
         positions = self._checked(positions, "joint_positions")
-        known = np.isfinite(positions)
+        known = np.abs(positions) <= _FARTHEST
         whole = bool(known.all())
         if not whole:
             faults.append(f"no position of {listed([self.names[i] for i in np.flatnonzero(~known)])}: the last is used")
@@ -146,9 +148,10 @@ class JointReadings:
                 rates = rates + share * ((positions - self._positions) / dt - rates)
         else:
             rates = self._checked(rates, "joint_velocities")
-            if not np.isfinite(rates).all():
+            moving = np.abs(rates) <= _FASTEST
+            if not moving.all():
                 faults.append("no velocity of some joints: they count as at rest")
-                rates = np.where(np.isfinite(rates), rates, 0.0)
+                rates = np.where(moving, rates, 0.0)
         if not whole or self._doubted:
             self.variances[self._to_v] = np.where(known, self._known, self._lost)
             self._doubted = not whole
@@ -170,6 +173,10 @@ class JointReadings:
         return array
 
 
+_LARGEST = 1e5
+"""Largest force [N] and torque [N m] that are believed."""
+_STUCK = 0.1
+"""How long a wrench may be the same to the last bit while the inertial unit reads something new [s]."""
 _SWAY = 0.05
 """Time over which what swings is accelerated one way: so long is a reading's error the same [s]."""
 
@@ -191,6 +198,8 @@ class WrenchReadings:
         self._known = {name for name, sensor in robot.sensors.items() if sensor.type == "force_torque"}
         count = len(self.sensors)
         self.values, self.offsets = np.full((count, 6), np.nan), np.zeros((count, 6))
+        self._raw: Array = np.full((count, 6), np.nan)
+        self._same: Array = np.zeros(count)
         self._doubts = np.tile(np.square(settings.wrench_offset), (count, 1))
         self._walk, self._noise = np.square(settings.wrench_walk), np.square(settings.wrench_noise)
         self.carried = np.zeros((count, 4))
@@ -201,11 +210,12 @@ class WrenchReadings:
             placement = link.placement_joint_link * sensor.placement_link_sensor
             row[0], row[1:] = data.mass[link.joint_id], placement.actInv(data.com[link.joint_id])  # com: in the joint
 
-    def take(self, wrenches: Mapping[str, Array], faults: list[str]) -> None:
-        """Take the readings of a tick.
+    def take(self, wrenches: Mapping[str, Array], faults: list[str], moving: float) -> None:
+        """Take the readings of a tick; one that is stuck or wild counts as silent.
 
         Args:
             wrenches: by sensor, shape (6,); those of others aren't needed.
+            moving: time since the last tick if the robot moved, as another sensor tells, else 0 [s].
             faults: what is wrong is added.
 
         Raises:
@@ -221,6 +231,9 @@ class WrenchReadings:
                 except ValueError:
                     check_array(wrenches[name], f"measurement.wrenches['{name}']", (6,))
                     raise
+        self._same = np.where((self.values == self._raw).all(axis=1), self._same + moving, 0.0)
+        self._raw[:] = self.values
+        self.values[(self._same > _STUCK) | ~(np.abs(self.values) <= _LARGEST).all(axis=1)] = np.nan
         if not math.isfinite(self.values.sum()):
             silent = [name for name, row in zip(self.sensors, self.values, strict=True) if not np.isfinite(row).all()]
             faults.append(f"no wrench of {', '.join(silent)}: contacts there are judged by their speed")

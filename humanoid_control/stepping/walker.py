@@ -97,8 +97,6 @@ class Walker:
         self.body = WholeBodyControl(robot, self.settings.gains)
         self._posture = robot.posture(posture)
         self._estimator = estimator or Estimator(robot)
-        self._names = tuple(self.body.joint_names)
-        self._places = np.array([robot.index_q(name) for name in self._names])
         self._measure_posture()
         self._velocity: Array = np.zeros(3)
         self.reset()
@@ -206,7 +204,11 @@ class Walker:
         for name in self.body.soles:
             contact = estimate.contacts[name]
             force = float(contact.wrench[2])
-            loads[name] = force if math.isfinite(force) else contact.probability * self._weight
+            if not math.isfinite(force):
+                force = contact.probability * self._weight
+            elif contact.odds < 0.0:  # whatever its sensor reads: what bears isn't that fast
+                force = min(force, 0.0)
+            loads[name] = force
         return self.respond(time, estimate.q, estimate.v, loads)
 
     def respond(self, time: float, q: Array, v: Array, loads: Mapping[str, float]) -> Command:
@@ -230,13 +232,13 @@ class Walker:
             self._step(time, dt, loads)
         if self.mode in (WalkMode.STANDING, WalkMode.SHIFTING):
             self._stand(time)
-        columns = self.body.columns
+        speeds = v[self.body.columns]
+        if self.body.lost:
+            self.mode = WalkMode.FALLEN
         if self.mode is WalkMode.FALLEN:
-            efforts = -self.settings.softness * v[columns]
-            return Command(time, self._names, efforts, q[self._places], np.zeros(len(columns)))
+            return self.body.command(time, dt, -self.settings.softness * speeds, 0.0 * speeds)
         efforts = self._move(dt)
-        speeds = v[columns] + dt * self.body.accelerations[columns]
-        return Command(time, self._names, efforts, q[self._places] + dt * v[columns], speeds)
+        return self.body.command(time, dt, efforts, speeds + dt * self.body.accelerations[self.body.columns])
 
     def _look(self, q: Array, v: Array, dt: float) -> None:
         """Where the soles are, the DCM, the heading; whether the robot has fallen."""

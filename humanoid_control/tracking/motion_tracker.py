@@ -109,8 +109,6 @@ class MotionTracker:
         self.body = WholeBodyControl(robot, gains, dict.fromkeys([*soles, *motion.locations]))
         sensed = [n for n in self.body.soles if n in soles or sensor_towards(robot, robot.contacts[n].link) is not None]
         self._estimator = estimator or Estimator(robot, EstimatorSettings(contacts=tuple(sensed)))
-        self._names = tuple(self.body.joint_names)
-        self._places = np.array([robot.index_q(name) for name in self._names])
         self._weight = GRAVITY * robot.total_mass
         self.reset()
 
@@ -224,13 +222,11 @@ class MotionTracker:
             self._touch(dt, loads)
             self._run(dt)
             self._judge()
-        columns = self.body.columns
+        speeds = v[self.body.columns]
         if self.mode is TrackMode.FALLEN:
-            efforts = -self.settings.softness * v[columns]
-            return Command(time, self._names, efforts, q[self._places], np.zeros(len(columns)))
+            return self.body.command(time, dt, -self.settings.softness * speeds, 0.0 * speeds)
         efforts = self._move()
-        speeds = v[columns] + dt * self.body.accelerations[columns]
-        return Command(time, self._names, efforts, q[self._places] + dt * v[columns], speeds)
+        return self.body.command(time, dt, efforts, speeds + dt * self.body.accelerations[self.body.columns])
 
     # Contacts --------------------------------------------------------------------------------------------------------
 
@@ -297,6 +293,8 @@ class MotionTracker:
         lean = math.acos(min(max(0.5 * (float(np.sum(planned * here)) - 1.0), -1.0), 1.0))
         if lean > settings.fallen or self.distance > settings.astray:
             self.mode, self.reason = TrackMode.FALLEN, f"{self.distance:.2f} m and {lean:.2f} rad off the plan"
+        elif self.body.lost:
+            self.mode, self.reason = TrackMode.FALLEN, "no efforts are found that obey the dynamics"
         if self.mode in (TrackMode.FALLEN, TrackMode.STOPPED):
             return
         late = [limb for limb in self._limbs if limb.late(self.phase)] if self._reference.waits else []

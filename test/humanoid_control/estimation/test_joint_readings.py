@@ -44,5 +44,9 @@ def test_a_silent_encoder_leaves_its_last_position_with_doubt() -> None:
     readings.take(first, np.full(len(first), np.nan), 0.02, faults)
     assert not readings.v.any()
     assert readings.variances[6:] == pytest.approx(1e-6)
+    wild = np.array([1e200, *first[1:]])
+    readings.take(wild, wild, 0.02, faults)
+    assert readings.q[robot.index_q(readings.names[0])] == first[0]
+    assert readings.v[robot.index_v(readings.names[0])] == 0.0
     with pytest.raises(InputError, match="joint_positions"):
         readings.take(first[1:], None, 0.0, faults)
