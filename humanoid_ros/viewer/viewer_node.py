@@ -181,7 +181,13 @@ class ViewerNode(AnsweringNode):
     def _try(self, what: str, do: Callable[[], None]) -> None:
         """Do a part of the work: where it fails that is told, once, and the other parts go on."""
         try:
-            do()
+            try:
+                do()
+            except RuntimeError as error:
+                # viser looks through its browsers without its lock while one of them comes or goes.
+                if "changed size during iteration" not in str(error):
+                    raise
+                do()
         except HumanoidError as error:
             self._complain(f"{what}: {error}")
         except Exception as error:
