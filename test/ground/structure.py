@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"humanoid_model"}),
     frozenset({"humanoid_codegen", "humanoid_kinematics"}),
-    frozenset({"humanoid_sim", "humanoid_planner", "humanoid_control"}),
+    frozenset({"humanoid_sim", "humanoid_planner", "humanoid_gait", "humanoid_control"}),
     frozenset({"humanoid_ros"}),
     frozenset({"humanoid_studies"}),
 )

@@ -15,11 +15,13 @@ pytestmark = pytest.mark.feature("000-F028")
 
 ROOT = Path(__file__).parents[2]
 LIBRARIES = (
-    "humanoid_model", "humanoid_kinematics", "humanoid_codegen", "humanoid_sim", "humanoid_planner", "humanoid_control",
+    "humanoid_model", "humanoid_kinematics", "humanoid_codegen", "humanoid_sim", "humanoid_planner", "humanoid_gait",
+    "humanoid_control",
 )  # fmt: skip
 DISTRIBUTION = {"pinocchio": "pin", "coal": "pin", "llvmlite": "numba", "yaml": "pyyaml", "PIL": "pillow"}
 """What brings a module of another name."""
 BEHIND_A_CHECK = {
+    "humanoid_gait/": "casadi",
     "humanoid_planner/gait/": "casadi",
     "humanoid_planner/optimisation/ipopt.py": "casadi",
 }

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimal gaits of any robot, in space or in a plane, with any contacts; needs CasADi."""
+
+from humanoid_model.extensions import optional_library
+
+optional_library("casadi", "planner")  # what is below imports it without asking
+
+from humanoid_gait.costs import AccelerationCost, Cost, ForceCost, PowerCost, TimeCost, TorqueCost  # noqa: E402
+from humanoid_gait.gait import GaitResult, GaitSolver, solve_gait  # noqa: E402
+from humanoid_gait.hold import Hold, hold_of  # noqa: E402
+from humanoid_gait.problem import Cycle, GaitProblem, Phase, State  # noqa: E402
+from humanoid_gait.solve import SolverOptions  # noqa: E402
+from humanoid_gait.walk import WalkRequest  # noqa: E402
+
+__all__ = [
+    "AccelerationCost",
+    "Cost",
+    "Cycle",
+    "ForceCost",
+    "GaitProblem",
+    "GaitResult",
+    "GaitSolver",
+    "Hold",
+    "Phase",
+    "PowerCost",
+    "SolverOptions",
+    "State",
+    "TimeCost",
+    "TorqueCost",
+    "WalkRequest",
+    "hold_of",
+    "solve_gait",
+]

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of a contact: where it is, how fast, how its velocity changes, and what its forces do to the link."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from humanoid_gait.hold import Hold
+from humanoid_gait.robot_model import RobotModel
+from humanoid_model import InputError
+from humanoid_model.arrays import Array
+
+_SEEN = 1e-9
+"""Rows of contacts that change by less than this with every coordinate constrain nothing."""
+
+
+class ContactRows:
+    """Kinematic rows of a hold that the robot can change: place, rates and accelerations.
+
+    Attributes:
+        hold: whose they are.
+        kept: which of the three of the place and the three of the turn are rows: those that aren't zero for every
+            motion of the robot, as a planar one's are across its plane, and turns about an edge or a point aren't.
+    """
+
+    def __init__(self, model: RobotModel, hold: Hold) -> None:
+        """Find the rows.
+
+        Raises:
+            InputError: the robot can't move the contact at all.
+        """
+        self.hold, self._model = hold, model
+        location, place = hold.contact.location, hold.placement
+        corners = hold.corners
+        origin = corners.mean(axis=0) if len(corners) < 3 else location.placement_link_patch.translation
+        self._origin_link: Array = np.asarray(origin)
+        self._target: Array = place.act(location.placement_link_patch.actInv(self._origin_link))
+        self._patch: Array = location.placement_link_patch.rotation
+        self._R: Array = place.rotation
+        turns = np.eye(3)
+        if len(corners) == 2:
+            edge = self._patch.T @ (corners[1] - corners[0])
+            turns = np.linalg.svd(edge[None, :])[2][1:]
+        elif len(corners) == 1:
+            turns = np.zeros((0, 3))
+        self._turns: Array = turns
+        y, rate = ca.SX.sym("y", model.n), ca.SX.sym("rate", model.n)
+        self.kept: list[int] = []
+        self.kept = list(range(3 + len(turns)))
+        J = ca.Function("J", [y], [ca.jacobian(self.rate(y, rate), rate)])
+        generator = np.random.default_rng(1)
+        seen = np.abs([np.asarray(J(0.1 * generator.standard_normal(model.n))) for _ in range(3)])
+        self.kept = np.flatnonzero(seen.max(axis=(0, 2)) > _SEEN).tolist()
+        if not self.kept:
+            raise InputError(
+                "the robot can't move it", element=hold.name, remedy="Hold a place of a link that moves"
+            )
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    @property
+    def tangents(self) -> list[int]:
+        """Which of the two axes along the surface the robot can move the contact along."""
+        return [axis for axis in range(2) if axis in self.kept]
+
+    def place(self, y: ca.SX) -> ca.SX:
+        """(k,) how far the contact is from where it is held [m, rad]."""
+        R, p = self._model.placement(self.hold.contact.location.link, self._model.configuration(y))
+        off = ca.DM(self._R.T) @ (p + R @ ca.DM(self._origin_link) - ca.DM(self._target))
+        E = ca.DM(self._R.T) @ R @ ca.DM(self._patch)
+        turn = 0.5 * ca.vertcat(E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1])
+        return ca.vertcat(off, ca.DM(self._turns) @ turn)[self.kept]
+
+    @property
+    def parameters(self) -> Array:
+        """(10,) axes of the surface, column by column, and the coefficient of friction: what functions are given."""
+        return np.append(self._R.T.ravel(), self.hold.friction)
+
+    def rate(self, y: ca.SX, rate: ca.SX, parameters: ca.SX | None = None) -> ca.SX:
+        """(k,) velocity of its origin in the surface's axes and turning rates in the patch's [m/s, rad/s].
+
+        Args:
+            y: (n,) coordinates.
+            rate: their rates.
+            parameters: (10,) in place of the hold's own.
+        """
+        axes = ca.DM(self._R) if parameters is None else ca.reshape(parameters[:9], 3, 3)
+        R, p = self._model.placement(self.hold.contact.location.link, self._model.configuration(y))
+        point = p + R @ ca.DM(self._origin_link)
+        speed = axes.T @ ca.jtimes(point, y, rate)
+        S = (R @ ca.DM(self._patch)).T @ ca.reshape(ca.jtimes(ca.vec(R @ ca.DM(self._patch)), y, rate), 3, 3)
+        return ca.vertcat(speed, ca.DM(self._turns) @ ca.vertcat(S[2, 1], S[0, 2], S[1, 0]))[self.kept]
+
+    def acceleration(self, y: ca.SX, rate: ca.SX, change: ca.SX, parameters: ca.SX) -> ca.SX:
+        """(k,) rates of these [m/s², rad/s²]."""
+        speed = self.rate(y, rate, parameters)
+        return ca.jtimes(speed, ca.vertcat(y, rate), ca.vertcat(rate, change))
+
+    def wrench(self, multipliers: ca.SX, R: ca.SX, parameters: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Return force [N] and moment about the link's origin [N m] in the world, and forces at corners (k, 3).
+
+        Args:
+            multipliers: of the hold, in N and N m.
+            R: (3, 3) rotation of the link.
+            parameters: (10,) of the surface.
+        """
+        axes = ca.reshape(parameters[:9], 3, 3)
+        if self.hold.contact.bilateral:
+            full = ca.SX.zeros(3 + len(self._turns))
+            for i, row in enumerate(self.kept):
+                full[row] = multipliers[i]
+            force = axes @ full[:3]
+            moment = R @ ca.DM(self._patch) @ ca.DM(self._turns.T) @ full[3:]
+            return force, moment + ca.cross(R @ ca.DM(self._origin_link), force), force.T
+        sides = [sign * parameters[9] * ca.DM.eye(3)[axis, :] for axis in self.tangents for sign in (1.0, -1.0)]
+        edges = ca.vertcat(*(sides or [ca.SX.zeros(1, 3)])) + ca.DM([[0.0, 0.0, 1.0]] * self.edges)
+        force, moment, at_corners = ca.SX.zeros(3), ca.SX.zeros(3), []
+        for k, corner in enumerate(self.hold.corners):
+            own = axes @ edges.T @ multipliers[k * self.edges : (k + 1) * self.edges]
+            force, moment = force + own, moment + ca.cross(R @ ca.DM(corner), own)
+            at_corners.append(own.T)
+        return force, moment, ca.vertcat(*at_corners)
+
+    @property
+    def edges(self) -> int:
+        """Number of edges of the pyramid at every corner."""
+        return 2 * len(self.tangents) or 1
+
+    @property
+    def multipliers(self) -> int:
+        """Number of multipliers."""
+        return len(self) if self.hold.contact.bilateral else len(self.hold.corners) * self.edges

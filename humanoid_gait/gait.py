@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The front door: a problem becomes a motion that was checked, or the reasons why not."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+from humanoid_gait.guess import posture_guess, unknowns_guess
+from humanoid_gait.motion import whole_body_motion
+from humanoid_gait.problem import GaitProblem
+from humanoid_gait.solve import Program, ProgramSolution, SolverOptions
+from humanoid_gait.transcription import Transcription
+from humanoid_model.arrays import Array
+from humanoid_model.ground_profile import LEVEL, GroundProfile
+from humanoid_model.motion_verdict import judge_motion
+from humanoid_model.violation import Violation, told
+from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
+
+
+@dataclass(frozen=True, eq=False)
+class GaitResult:
+    """What became of a problem.
+
+    Attributes:
+        problem: that was asked.
+        motion: of the last iterate.
+        violations: what the motion doesn't keep by Pinocchio alone, the worst first.
+        solution: of the program.
+        transcription: that the unknowns are of.
+        cost: what the motion costs.
+        seconds: for making the program, for solving it.
+    """
+
+    problem: GaitProblem
+    motion: WholeBodyTrajectory
+    violations: tuple[Violation, ...]
+    solution: ProgramSolution
+    transcription: Transcription
+    cost: float
+    seconds: tuple[float, float]
+
+    @property
+    def success(self) -> bool:
+        """Whether the solver converged and the motion keeps everything."""
+        return self.solution.converged and not self.violations
+
+    @property
+    def durations(self) -> tuple[float, ...]:
+        """Of the phases [s]."""
+        layout = self.transcription.layout
+        x = self.solution.x
+        return tuple(
+            float(x[layout.starts[0] + layout.durations[index]]) if phase.free else phase.range[0]
+            for index, phase in enumerate(layout.phases)
+        )
+
+    def report(self) -> str:
+        """Return in words how it went."""
+        how = "walks" if self.success else told(self.violations) or f"the solver says '{self.solution.status}'"
+        return (
+            f"{how}; cost {self.cost:.6g}, {self.solution.iterations} iterations, "
+            f"{self.seconds[0]:.2f} s to make the program and {self.seconds[1]:.2f} s to solve it"
+        )
+
+
+@dataclass(eq=False)
+class GaitSolver:
+    """A problem with its program; neighbours of the same shape are solved from solutions that are there.
+
+    Attributes:
+        problem: the gait.
+        options: of the solver.
+        points: of collocation in an interval.
+        posture: (nq,) that the guess stays near; the robot's default one if left out.
+        ground: that the motion is judged on.
+        compile: functions by the system's C compiler, once for a robot and its contacts; they are kept on disk.
+    """
+
+    problem: GaitProblem
+    options: SolverOptions = field(default_factory=SolverOptions)
+    points: int = 2
+    posture: Array | None = None
+    ground: GroundProfile = LEVEL
+    compile: bool = False
+
+    def __post_init__(self) -> None:
+        """Write the program down."""
+        begin = time.perf_counter()
+        postures = posture_guess(self.problem, self.posture)
+        self.transcription = Transcription(
+            self.problem, postures, points=self.points, carried=self.options.solver == "fatrop", compile=self.compile
+        )
+        self._guess = unknowns_guess(self.transcription, postures)
+        self._program = Program(self.transcription, self.options)
+        self._made = time.perf_counter() - begin
+        self._warm: Program | None = None
+
+    def solve(self, start: GaitResult | None = None) -> GaitResult:
+        """Solve, from a neighbour's solution if there is one.
+
+        Args:
+            start: of a problem with the same phases and intervals.
+        """
+        begin = time.perf_counter()
+        if start is None:
+            found = self._program.solve(self._guess)
+        else:
+            own = start.solution
+            if self._warm is None:
+                self._warm = Program(self.transcription, replace(self.options, barrier=1e-4))
+                begin = time.perf_counter()
+            found = self._warm.solve(own.x, own.multipliers, own.bound_multipliers)
+        return self._result(found, time.perf_counter() - begin)
+
+    def _result(self, found: ProgramSolution, seconds: float) -> GaitResult:
+        motion = whole_body_motion(self.transcription, found.x)
+        friction = [hold.friction for phase in self.problem.phases for hold in phase.holds]
+        violations = judge_motion(motion, self.ground, max(friction, default=0.0))
+        return GaitResult(
+            self.problem, motion, violations, found, self.transcription, found.cost, (self._made, seconds)
+        )
+
+
+def solve_gait(problem: GaitProblem, **options: object) -> GaitResult:
+    """Solve a problem from nothing; options are :class:`GaitSolver`'s."""
+    return GaitSolver(problem, **options).solve()  # type: ignore[arg-type]

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A contact held during a phase: what touches, where, and what it may carry."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import pinocchio as pin
+
+from humanoid_gait.mirrored_name import flipped, mirrored_name
+from humanoid_model import Contact, InputError, Robot, Surface
+from humanoid_model.arrays import Array
+from humanoid_model.whole_body_trajectory import WHOLE, ContactSpan
+
+FLOOR = Surface("ground", "ground", pin.SE3.Identity())
+"""Level floor at height 0."""
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A contact that is held, without slipping.
+
+    A patch of three corners or more holds the link in six ways, two corners let it turn about their edge, one lets it
+    turn about the point.
+
+    Attributes:
+        contact: place of the robot on a surface, whose body doesn't move: its frame is the world's. A bilateral one may
+            also pull, and takes any wrench.
+        part: of the location that touches, as of a ``ContactSpan``.
+        friction: coefficient.
+    """
+
+    contact: Contact
+    part: str = WHOLE
+    friction: float = 0.6
+
+    def __post_init__(self) -> None:
+        """Check the coefficient.
+
+        Raises:
+            InputError: it isn't above 0.
+        """
+        if not (math.isfinite(self.friction) and self.friction > 0.0):
+            raise InputError(
+                f"friction is {self.friction}", element=self.name, remedy="Give a coefficient above 0"
+            )
+
+    @property
+    def name(self) -> str:
+        """Name of the location, and of its part unless all of it touches."""
+        location = self.contact.location.name
+        return location if self.part == WHOLE else f"{self.part} of {location}"
+
+    @property
+    def placement(self) -> pin.SE3:
+        """Frame of the patch in the world, its z axis the surface's normal."""
+        return self.contact.surface.placement_body_surface * self.contact.placement_surface_patch
+
+    @property
+    def corners(self) -> Array:
+        """(k, 3) what touches, in the frame of the link [m]."""
+        return ContactSpan(self.contact, 0.0, 1.0, self.part).corners_link
+
+    def moved(self, step: pin.SE3) -> Hold:
+        """Return the same hold where a motion takes it, its surface with it."""
+        surface = self.contact.surface
+        frame = step * surface.placement_body_surface
+        return replace(self, contact=replace(self.contact, surface=replace(surface, placement_body_surface=frame)))
+
+    def mirrored(self, robot: Robot) -> Hold:
+        """Return the hold of the other side's location in the image of the plane y = 0."""
+        other = robot.contacts[mirrored_name(self.contact.location.name)]
+        surface = self.contact.surface
+        frame = replace(surface, placement_body_surface=flipped(surface.placement_body_surface))
+        contact = replace(self.contact, location=other, surface=frame, y=-self.contact.y, theta=-self.contact.theta)
+        return replace(self, contact=contact)
+
+
+def hold_of(
+    robot: Robot, location: str, xy: tuple[float, float], theta: float = 0.0, surface: Surface = FLOOR,
+    friction: float = 0.6, part: str = WHOLE,
+) -> Hold:  # fmt: skip
+    """Return a location of a robot held at a place of a surface.
+
+    Args:
+        robot: that has it.
+        location: its name.
+        xy: where the frame of its patch is on the surface [m].
+        theta: how it is turned about the normal [rad].
+        surface: that it is on; the floor if left out.
+        friction: coefficient.
+        part: that touches.
+
+    Raises:
+        InputError: the robot has no such location.
+    """
+    if location not in robot.contacts:
+        raise InputError(
+            f"the robot '{robot.name}' has no contact location '{location}'",
+            element="location",
+            remedy=f"Locations are {', '.join(robot.contacts)}",
+        )
+    x, y = (float(value) for value in xy)
+    return Hold(Contact(robot.contacts[location], surface, x, y, theta), part, friction)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A solution as a motion of the whole robot, with forces, efforts and contact schedule.
+
+Samples are at the points of collocation, where the dynamics hold, and at both ends of every phase, to which
+accelerations and forces of the nearest points are carried on and brought onto the dynamics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from humanoid_gait.point_model import PointModel
+from humanoid_gait.transcription import Transcription
+from humanoid_model.arrays import Array
+from humanoid_model.whole_body_dynamics import zero_moment_point
+from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
+
+_PRESSES = 1e-6
+"""Least force that is told of [N]."""
+
+
+@dataclass(frozen=True, eq=False)
+class PhasePoints:
+    """A phase of a solution, instant by instant.
+
+    Attributes:
+        times: (K,) from its start [s]: both ends and the points between.
+        zeta: (K, size) coordinates, rates, accelerations and multipliers.
+        weights: (K,) of the instants in sums over time [s]; 0 at the ends.
+    """
+
+    times: Array
+    zeta: Array
+    weights: Array
+
+
+def phase_points(transcription: Transcription, x: Array, index: int) -> PhasePoints:
+    """Return a phase of the unknowns (V,)."""
+    layout, gauss, point = transcription.layout, transcription.gauss, transcription.points[index]
+    n, s = layout.n, layout.points
+    w = x[layout.stages(index)]
+    interval = transcription.interval(index)
+    _, zetas, h = interval.map(len(w))(w.T, np.tile(transcription.parameters(index)[:, None], len(w)))
+    step = float(np.asarray(h).ravel()[0])
+    own = np.asarray(zetas).T.reshape(len(w) * s, point.size)
+    times = ((np.arange(len(w))[:, None] + gauss.c) * step).ravel()
+    weights = np.tile(gauss.b * step, len(w))
+    states = layout.states()[[layout.first[index], layout.first[index + 1]]]
+    ends = []
+    for state, time, nearest in ((states[0], 0.0, [0, 1]), (states[1], step * len(w), [-1, -2])):
+        alone = len(own) == 1
+        near, at = own[[0, 0] if alone else nearest, 2 * n :], np.array([0.0, 1.0]) if alone else times[nearest]
+        carried = near[0] + (time - at[0]) / (at[1] - at[0]) * (near[1] - near[0])
+        ends.append(_onto_dynamics(point, np.concatenate([x[state[: 2 * n]], carried])))
+    return PhasePoints(
+        np.concatenate([[0.0], times, [step * len(w)]]),
+        np.vstack([ends[0], own, ends[1]]),
+        np.concatenate([[0.0], weights, [0.0]]),
+    )
+
+
+def _onto_dynamics(point: PointModel, zeta: Array) -> Array:
+    """Return the nearest accelerations and multipliers that keep all equations, which are linear in them."""
+    n = point.model.n
+    rows, J = point.first()(zeta, point.parameters)
+    values, slopes = np.asarray(rows).ravel()[: point.equalities], np.asarray(J)[: point.equalities, 2 * n :]
+    found = zeta.copy()
+    found[2 * n :] -= np.linalg.lstsq(slopes, values, rcond=1e-9)[0]
+    return found
+
+
+def whole_body_motion(transcription: Transcription, x: Array) -> WholeBodyTrajectory:
+    """Return the motion of the unknowns (V,)."""
+    problem = transcription.problem
+    robot, coordinates = problem.robot, transcription.coordinates
+    parts: dict[str, list[Array]] = {name: [] for name in ("times", "q", "v", "a", "tau", "zmp")}
+    forces: list[list[PlannedForce]] = []
+    spans: list[ContactSpan] = []
+    begin = 0.0
+    for index, point in enumerate(transcription.points):
+        part = phase_points(transcription, x, index)
+        n = transcription.model.n
+        q, v, a = coordinates.samples(part.zeta[:, :n], part.zeta[:, n : 2 * n], part.zeta[:, 2 * n : 3 * n])
+        tau, planned, zmp = _efforts(transcription, point, part.zeta, q)
+        end = begin + float(part.times[-1])
+        for name, values in zip(parts, (begin + part.times, q, v, a, tau, zmp), strict=True):
+            parts[name].append(values)
+        parts["times"][-1][-1] = end
+        forces += planned
+        spans += [ContactSpan(own.hold.contact, begin, end, own.hold.part) for own in point.contacts]
+        begin = end
+    joined = {name: np.concatenate(values) for name, values in parts.items()}
+    # Phases join where the solver's rows do, to its tolerance; players want them to join exactly.
+    ends = np.cumsum([len(values) for values in parts["times"]])[:-1]
+    joined["q"][ends - 1], joined["v"][ends - 1] = joined["q"][ends], joined["v"][ends]
+    return WholeBodyTrajectory(
+        robot, joined["times"], joined["q"], joined["v"], joined["a"], _merged(spans),
+        tau=joined["tau"], forces=forces, zero_moment_point=joined["zmp"],
+        base=_base(transcription),
+    )  # fmt: skip
+
+
+def _base(transcription: Transcription) -> int | None:
+    robot = transcription.problem.robot
+    if robot.base_joint is not None or len(transcription.model.free) == 0:
+        return robot.base_joint
+    return len(transcription.model.free)  # the last of the joints in a row that nothing drives
+
+
+def _efforts(
+    transcription: Transcription, point: PointModel, zeta: Array, q: Array
+) -> tuple[Array, list[list[PlannedForce]], Array]:
+    """Return efforts (K, nv), planned forces and zero-moment points (K, 3)."""
+    robot, count = transcription.problem.robot, len(zeta)
+    surfaces = np.tile(point.parameters[:, None], count)
+    tau, *at_corners = (np.asarray(part) for part in point.efforts.map(count)(zeta.T, surfaces))
+    efforts = tau.T.copy()
+    efforts[:, transcription.model.free] = 0.0
+    planned: list[list[PlannedForce]] = []
+    zmp = np.full((count, 3), np.nan)
+    split = [part.reshape(part.shape[0], count, 3) for part in at_corners]
+    up = -np.asarray(transcription.problem.gravity)
+    for k in range(count):
+        links = robot.link_placements(q[k])
+        own = []
+        for contact, part in zip(point.contacts, split, strict=True):
+            hold = contact.hold
+            places = hold.corners if not hold.contact.bilateral else hold.corners.mean(axis=0)[None, :]
+            for corner, force in zip(places, part[:, k], strict=True):
+                if np.abs(force).max() > _PRESSES:
+                    place = links[hold.contact.location.link].act(corner)
+                    normal = hold.placement.rotation[:, 2]
+                    names = hold.contact.location.name, hold.contact.surface.name
+                    own.append(PlannedForce(*names, place, normal, np.array(force), hold.friction))
+        if own:
+            zmp[k] = zero_moment_point(
+                [one.place for one in own], [one.force for one in own], up / max(float(np.linalg.norm(up)), 1e-12)
+            )
+        planned.append(own)
+    return efforts, planned, zmp
+
+
+def _merged(spans: list[ContactSpan]) -> list[ContactSpan]:
+    """Join spans of one contact that follow one another."""
+    found: list[ContactSpan] = []
+    for span in sorted(spans, key=lambda one: (one.location, one.start)):
+        last = found[-1] if found else None
+        joins = (
+            last is not None and last.location == span.location and last.part == span.part
+            and last.contact.place == span.contact.place and abs(last.end - span.start) < 1e-12
+        )  # fmt: skip
+        if joins and last is not None:
+            found[-1] = ContactSpan(last.contact, last.start, span.end, last.part)
+        else:
+            found.append(span)
+    return found
+

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""What holds at one instant of a phase, as CasADi functions: inverse dynamics in contact, accelerations of contacts.
+
+Unknowns are :math:`\zeta=(y,\dot y,\ddot y,\lambda)`, coordinates with two derivatives and multipliers of contact
+forces. Forces at the corners of a unilateral contact are sums of the four edges of a pyramid in the friction cone,
+:math:`f=\sum_e\lambda_e(n\pm\mu t),\ \lambda_e\ge0`, so that cones are bounds; those of a bilateral contact are any.
+Efforts :math:`\tau=M\dot v+h-J^\top f` follow: where nothing drives they have to be zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import casadi as ca
+import numpy as np
+
+from humanoid_gait.contact_rows import ContactRows
+from humanoid_gait.costs.cost import Cost
+from humanoid_gait.costs.instant import Instant
+from humanoid_gait.hold import Hold
+from humanoid_gait.robot_model import RobotModel
+
+
+class PointModel:
+    """Cost and rows at an instant of one phase.
+
+    Rows are, in this order: efforts where nothing drives, in the robot's weight; accelerations of contacts; efforts of
+    the driven joints that have a limit, in these limits.
+
+    Attributes:
+        model: of the robot.
+        contacts: rows of each hold.
+        equalities: number of the first two kinds of rows, which have to be zero.
+        limited: (l,) which driven joints have limits.
+        slices: of each hold's multipliers within all.
+        multipliers: number of all.
+        scale: of one multiplier [N or N m].
+        parameters: (10 holds,) axes and coefficients of friction of the surfaces.
+        value: (zeta, parameters) to (cost rate, rows).
+        efforts: (zeta, parameters) to efforts (nv,) and forces at the corners of each hold (k, 3).
+    """
+
+    def __init__(self, model: RobotModel, holds: Sequence[Hold], costs: Sequence[Cost]) -> None:
+        """Write the expressions down."""
+        self.model = model
+        self.contacts = [ContactRows(model, hold) for hold in holds]
+        counts = [own.multipliers for own in self.contacts]
+        ends = np.concatenate([[0], np.cumsum(counts)]).astype(int).tolist()
+        self.slices = [slice(a, b) for a, b in pairwise(ends)]
+        self.multipliers = ends[-1]
+        self.scale = model.weight / max(1, max((len(hold.corners) for hold in holds), default=1))
+        n = model.n
+        self.size = 3 * n + self.multipliers
+        zeta, symbols = ca.SX.sym("zeta", self.size), ca.SX.sym("parameters", 10 * len(holds))
+        self.parameters = np.concatenate([np.zeros(0), *[own.parameters for own in self.contacts]])
+        cost, rows, tau, forces = self._expressions(zeta, symbols, costs)
+        self.equalities = len(model.free) + sum(len(own) for own in self.contacts)
+        self.limited = np.flatnonzero(np.isfinite(model.limit))
+        self.given, self.cost, self.rows = [zeta, symbols], cost, rows
+        self.value = ca.Function("value", self.given, [cost, rows])
+        self.efforts = ca.Function("efforts", self.given, [tau, *forces])
+        self._derived: dict[str, ca.Function] = {}
+
+    def _expressions(
+        self, zeta: ca.SX, symbols: ca.SX, costs: Sequence[Cost]
+    ) -> tuple[ca.SX, ca.SX, ca.SX, list[ca.SX]]:
+        """Return cost rate, rows, efforts (nv,) and forces at corners of each hold."""
+        model, n = self.model, self.model.n
+        y, rate, change = zeta[:n], zeta[n : 2 * n], zeta[2 * n : 3 * n]
+        multipliers = self.scale * zeta[3 * n :]
+        q, v, a = model.coordinates.motion(y, rate, change)
+        links = tuple(dict.fromkeys(own.hold.contact.location.link for own in self.contacts))
+        wrenches = {link: ca.SX.zeros(6) for link in links}
+        forces = []
+        surfaces = ca.vertsplit(symbols, 10) if self.contacts else []
+        for own, part, surface in zip(self.contacts, self.slices, surfaces, strict=True):
+            link = own.hold.contact.location.link
+            force, moment, at_corners = own.wrench(multipliers[part], model.placement(link, q)[0], surface)
+            wrenches[link] += ca.vertcat(force, moment)
+            forces.append(at_corners)
+        loads = [ca.vertcat(*[wrench.T for wrench in wrenches.values()])] if links else []
+        tau = model.dynamics(links)(q, v, a, *loads)
+        driven = model.driven.tolist()
+        limit = np.where(np.isfinite(model.limit), model.limit, 1.0)
+        instant = Instant(y, rate, change, tau[driven], v[driven], limit, tuple(forces), model.weight)
+        cost = ca.SX(0.0)
+        for item in costs:
+            cost += item.rate(instant)
+        limited = np.flatnonzero(np.isfinite(model.limit)).tolist()
+        rows = ca.vertcat(
+            tau[model.free.tolist()] / model.weight,
+            *[own.acceleration(y, rate, change, surface)
+              for own, surface in zip(self.contacts, surfaces, strict=True)],
+            (tau[driven] / limit)[limited],
+        )
+        return cost, rows, tau, forces
+
+    def slope(self) -> ca.Function:
+        """(zeta, parameters) to the gradient of the cost rate."""
+        return self._function("slope", lambda: [ca.gradient(self.cost, self.given[0])])
+
+    def first(self) -> ca.Function:
+        """(zeta, parameters) to rows and their Jacobian."""
+        return self._function("first", lambda: [self.rows, ca.jacobian(self.rows, self.given[0])])
+
+    def second(self) -> ca.Function:
+        """(zeta, parameters, factor of the cost rate, factors of the rows) to gradient and Hessian of the sum."""
+        factor, factors = ca.SX.sym("factor"), ca.SX.sym("factors", self.rows.numel())
+        total = factor * self.cost + ca.dot(factors, self.rows)
+        return self._function("second", lambda: [*reversed(ca.hessian(total, self.given[0]))], factor, factors)
+
+    def _function(self, name: str, write: Callable[[], list[ca.SX]], *more: ca.SX) -> ca.Function:
+        if name not in self._derived:
+            self._derived[name] = ca.Function(name, [*self.given, *more], write())
+        return self._derived[name]

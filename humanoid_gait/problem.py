@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A gait as an optimal control problem: phases, what is held in them, and what the ends are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from humanoid_gait.costs import AccelerationCost, Cost, ForceCost, TorqueCost
+from humanoid_gait.hold import Hold
+from humanoid_model import InputError, Robot
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A time in which the contacts don't change.
+
+    Attributes:
+        holds: what is held.
+        duration: [s], or its least and greatest value where it is free.
+        intervals: of the transcription.
+        swinging: locations that swing: their corners stay above the floor they left.
+        clearance: height of these in the middle of the phase [m]; towards its ends it falls as a parabola does.
+        floor: height below them [m].
+    """
+
+    holds: tuple[Hold, ...]
+    duration: float | tuple[float, float]
+    intervals: int = 20
+    swinging: tuple[str, ...] = ()
+    clearance: float = 0.02
+    floor: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            InputError: a duration or a number of intervals that can't be, or a location held twice.
+        """
+        least, most = self.range
+        if not 0.0 < least <= most < math.inf:
+            raise InputError(
+                f"is {self.duration}", element="duration", remedy="Give one above 0, or the least and the greatest"
+            )
+        if self.intervals < 1:
+            raise InputError(f"are {self.intervals}", element="intervals", remedy="Give one or more")
+        names = [(hold.contact.location.name, hold.part) for hold in self.holds]
+        if len(set(names)) < len(names):
+            raise InputError("hold a location twice", element="holds", remedy="Hold each once")
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Least and greatest duration [s]."""
+        if isinstance(self.duration, tuple):
+            return self.duration
+        return (self.duration, self.duration)
+
+    @property
+    def free(self) -> bool:
+        """Whether the duration is an unknown."""
+        return self.range[0] < self.range[1]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A state that an end is in.
+
+    Attributes:
+        q: (nq,) configuration.
+        v: (nv,) velocity; at rest if left out.
+    """
+
+    q: ArrayLike
+    v: ArrayLike | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Cycle:
+    """The end is the beginning, further on.
+
+    Attributes:
+        step: motion of the plane from the start to the end.
+        mirrored: left and right have changed places.
+    """
+
+    step: pin.SE3
+    mirrored: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class GaitProblem:
+    """Phases in a row.
+
+    Attributes:
+        robot: that moves.
+        phases: in order.
+        start: state at the start; None where it is free.
+        end: state at the end, or that it is the start's; None where it is free.
+        costs: that are summed up.
+        heading: of the base about which its chart lies [rad].
+        gravity: (3,) [m/s²].
+    """
+
+    robot: Robot
+    phases: Sequence[Phase]
+    start: State | None = None
+    end: State | Cycle | None = None
+    costs: Sequence[Cost] = field(default_factory=lambda: (TorqueCost(), AccelerationCost(), ForceCost()))
+    heading: float = 0.0
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+
+    def __post_init__(self) -> None:
+        """Check that phases join.
+
+        Raises:
+            InputError: there is no phase, no cost, a cycle with a given start, or contacts that jump from one phase to
+                the next.
+        """
+        if not self.phases:
+            raise InputError("there are none", element="phases", remedy="Give one or more")
+        if not self.costs:
+            raise InputError("there are none", element="costs", remedy="Give one or more")
+        if self.start is not None and isinstance(self.end, Cycle):
+            raise InputError("is given for a cycle", element="start", remedy="Leave it free")
+        for index, (before, after) in enumerate(zip(self.phases, self.phases[1:], strict=False)):
+            for hold in before.holds:
+                for kept in after.holds:
+                    same = hold.contact.location.name == kept.contact.location.name
+                    if same and not np.allclose(
+                        hold.placement.homogeneous, kept.placement.homogeneous, atol=1e-9
+                    ):
+                        raise InputError(
+                            f"'{hold.contact.location.name}' jumps",
+                            element=f"phases[{index + 1}]",
+                            remedy="Let it swing for a phase in between",
+                        )

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Collocation at Gauss's points: an interval's motion from its accelerations there.
+
+Accelerations are the polynomial through s points, velocities and positions its integrals, so that the motion is one
+between nodes too; its order is 2 s (E. Hairer, S.P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I,
+1993, II.14, Nyström's methods of collocation):
+
+.. math::
+
+    v_i=v+h\sum_ja_{ij}\dot v_j,\quad y_i=y+hc_iv+h^2\sum_j\bar a_{ij}\dot v_j,\quad
+    v^+=v+h\sum_jb_j\dot v_j,\quad y^+=y+hv+h^2\sum_jb_j(1-c_j)\dot v_j.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from humanoid_model import InputError
+from humanoid_model.arrays import Array
+
+_MOST = 4
+
+
+@dataclass(frozen=True, eq=False)
+class GaussPoints:
+    """Coefficients of an interval of length one.
+
+    Attributes:
+        c: (s,) points.
+        b: (s,) weights.
+        a: (s, s) integrals up to the points.
+        twice: (s, s) integrals of these.
+    """
+
+    c: Array
+    b: Array
+    a: Array
+    twice: Array
+
+    @classmethod
+    def of(cls, points: int) -> GaussPoints:
+        """Return those of so many points.
+
+        Raises:
+            InputError: less than one, or more than four.
+        """
+        if not 1 <= points <= _MOST:
+            raise InputError(f"are {points}", element="points", remedy=f"Give 1 to {_MOST} points an interval")
+        roots, weights = np.polynomial.legendre.leggauss(points)
+        c, b = 0.5 * (roots + 1.0), 0.5 * weights
+        powers = np.arange(1, points + 1)
+        back = np.linalg.inv(c[:, None] ** (powers - 1))
+        a = (c[:, None] ** powers / powers) @ back
+        return cls(c, b, a, (c[:, None] ** (powers + 1) / (powers * (powers + 1))) @ back)

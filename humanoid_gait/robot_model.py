@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamics and kinematics of a robot as CasADi functions of generated code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from humanoid_codegen.dynamics.dynamic_model import DynamicModel
+from humanoid_codegen.languages.symbolic import casadi_function
+from humanoid_gait.coordinates import Coordinates
+from humanoid_model import InputError
+from humanoid_model.arrays import Array
+
+
+class RobotModel:
+    """Dynamics and kinematics of a robot as CasADi functions, for all phases of a problem.
+
+    Attributes:
+        coordinates: charts.
+        n: coordinates.
+        weight: of the robot [N].
+        driven: (m,) coordinates of driven joints.
+        free: coordinates that nothing drives.
+        limit: (m,) greatest efforts [N m or N], infinite where there is none.
+    """
+
+    def __init__(self, coordinates: Coordinates, gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> None:
+        """Prepare; functions are made as contacts ask for them.
+
+        Raises:
+            InputError: a joint has a spring.
+        """
+        robot = coordinates.robot
+        if robot.springs:
+            raise InputError(
+                f"has springs in {', '.join(robot.springs)}",
+                element=f"robot '{robot.name}'",
+                remedy="Gaits take robots without passive joints",
+            )
+        self.coordinates, self.n, self._gravity = coordinates, coordinates.size, tuple(gravity)
+        self.weight = robot.total_mass * max(float(np.linalg.norm(gravity)), 1.0)
+        driven = [robot.index_v(name) for name in robot.joint_names if name in robot.actuators]
+        self.driven = np.array(driven, dtype=int)
+        self.free = np.setdiff1d(np.arange(self.n), self.driven)
+        self.limit: Array = np.array(robot.limits.effort[self.driven])
+        self._kinematics: ca.Function | None = None
+        self._links: list[str] = []
+        self._dynamics: dict[tuple[str, ...], ca.Function] = {}
+
+    def dynamics(self, links: tuple[str, ...]) -> ca.Function:
+        """Return inverse dynamics with wrenches on links: (q, v, a, (links, 6)) to efforts (nv,)."""
+        if links not in self._dynamics:
+            model = DynamicModel(self.coordinates.robot, gravity=self._gravity, wrench_links=links)
+            self._dynamics[links] = casadi_function(model.function("inverse_dynamics"))
+        return self._dynamics[links]
+
+    def placement(self, link: str, q: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Return rotation (3, 3) and origin (3,) of a link in the world [m]."""
+        if self._kinematics is None:
+            model = DynamicModel(self.coordinates.robot, gravity=self._gravity)
+            self._kinematics = casadi_function(model.function("kinematics"))
+            self._links = [own.name for own in model.links]
+        R, p, _ = self._kinematics(q)
+        i = self._links.index(link)
+        return R[3 * i : 3 * i + 3, :], p[i, :].T
+
+    def corner_heights(self, link: str, corners: Array, y: ca.SX, up: Array) -> ca.SX:
+        """(k,) heights of points of a link along a direction [m]."""
+        R, p = self.placement(link, self.configuration(y))
+        return ca.vertcat(*[ca.dot(ca.DM(up), p + R @ ca.DM(corner)) for corner in corners])
+
+    def configuration(self, y: ca.SX) -> ca.SX:
+        """(nq,) of coordinates."""
+        return self.coordinates.motion(y, ca.SX.zeros(self.n), ca.SX.zeros(self.n))[0]

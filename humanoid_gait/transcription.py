@@ -1,0 +1,465 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Direct collocation of a gait as one nonlinear program, with exact first and second derivatives.
+
+The unknowns of an interval, w = (state, controls), give those of its points linearly, :math:`\zeta_i=A_i(h)w`: the
+charts of :mod:`humanoid_gait.coordinates` have plain derivatives. Gradients and Hessians of the points are thus carried
+over by constant matrices, and the program keeps the structure of stages that a Riccati recursion takes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import scipy.linalg
+from numpy.typing import NDArray
+
+from humanoid_gait.compiled import compiled
+from humanoid_gait.contact_rows import ContactRows
+from humanoid_gait.coordinates import Coordinates
+from humanoid_gait.layout import Layout
+from humanoid_gait.mirror import Mirror
+from humanoid_gait.point_model import PointModel
+from humanoid_gait.problem import Cycle, GaitProblem, Phase
+from humanoid_gait.quadrature import GaussPoints
+from humanoid_gait.robot_model import RobotModel
+from humanoid_gait.sparse_blocks import Piece, block_piece, gathered, scattered
+from humanoid_model.arrays import Array
+
+_RANK = 1e-6
+"""Singular values below this share of the greatest one count as zero: rows that depend on others."""
+_INSIDE = 1e-2
+"""By which joints stay inside their ranges at nodes, so that they do between them [rad or m]."""
+
+
+class Rows(NamedTuple):
+    """Rows of one kind at many nodes or intervals.
+
+    Attributes:
+        name: for people.
+        function: (unknowns of one place) to rows, without derivatives; None for intervals, whose derivatives are known.
+        columns: (places, k) unknowns of each place.
+        stage: (places,) node that the rows of each place belong to.
+        lower: (places, rows).
+        upper: (places, rows).
+    """
+
+    name: str
+    function: ca.Function
+    columns: NDArray[np.int64]
+    stage: NDArray[np.int64]
+    lower: Array
+    upper: Array
+
+
+class Transcription:
+    """The nonlinear program of a gait.
+
+    Attributes:
+        problem: the gait.
+        model: of the robot.
+        layout: of the unknowns.
+        points: model of each phase's instants.
+        gauss: coefficients.
+        lower: (V,) of the unknowns.
+        upper: (V,) of the unknowns.
+        row_lower: (R,) of the rows.
+        row_upper: (R,) of the rows.
+        gaps: (N, state) rows of the dynamics of each interval.
+        paths: (N, rows) by phase: rows of the points of each interval.
+    """
+
+    def __init__(
+        self, problem: GaitProblem, postures: Array, *, points: int = 2, carried: bool = False, compile: bool = False
+    ) -> None:  # fmt: skip
+        """Write the program down.
+
+        Args:
+            problem: the gait.
+            postures: (N + 1, nq) near the solution, at which dependent rows are told.
+            points: of collocation in each interval.
+            carried: states carry the one at the start, so that a cycle has the structure of stages.
+            compile: functions of intervals are compiled by the system's C compiler.
+
+        Raises:
+            InputError: as those of the problem's parts.
+        """
+        self.problem, self.gauss = problem, GaussPoints.of(points)
+        self.coordinates = Coordinates(problem.robot, problem.heading)
+        self.model = RobotModel(self.coordinates, problem.gravity)
+        self.points = [PointModel(self.model, phase.holds, problem.costs) for phase in problem.phases]
+        counts = tuple(point.multipliers for point in self.points)
+        self._compile = compile
+        self._reference = self.coordinates.chart(postures)
+        self._landing = self._landings()
+        held = self._jacobian([*self.points[-1].contacts, *self._landing], -1)
+        self._open = scipy.linalg.null_space(held, rcond=_RANK) if len(held) else np.eye(self.model.n)
+        size = 2 * self._open.shape[1] if carried and isinstance(problem.end, Cycle) else 0
+        self.layout = Layout(problem.phases, self.model.n, points, counts, size)
+        self._bounds()
+        self._assemble()
+
+    # Bounds ---------------------------------------------------------------------------------------------------------
+
+    def _bounds(self) -> None:
+        layout, n = self.layout, self.model.n
+        self.lower, self.upper = np.full(layout.unknowns, -np.inf), np.full(layout.unknowns, np.inf)
+        limits, driven = self.problem.robot.limits, self.model.driven
+        places = [self.problem.robot.index_q(name) for name in self._driven_names()]
+        states = layout.states()
+        lower, upper = limits.lower[places], limits.upper[places]
+        inside = np.minimum(_INSIDE, 0.1 * (upper - lower))
+        self.lower[states[:, driven]], self.upper[states[:, driven]] = lower + inside, upper - inside
+        self.lower[states[:, n + driven]] = -limits.velocity[driven]
+        self.upper[states[:, n + driven]] = limits.velocity[driven]
+        for phase, place in layout.durations.items():
+            self.lower[states[:, place]], self.upper[states[:, place]] = layout.phases[phase].range
+        for index, point in enumerate(self.points):
+            first = layout.state + layout.points * n
+            for own, part in zip(point.contacts, point.slices, strict=True):
+                if not own.hold.contact.bilateral:
+                    for i in range(layout.points):
+                        at = first + i * point.multipliers + np.arange(part.start, part.stop)
+                        self.lower[layout.stages(index)[:, at]] = 0.0
+
+    def _driven_names(self) -> list[str]:
+        robot = self.problem.robot
+        return [name for name in robot.joint_names if name in robot.actuators]
+
+    # Intervals ------------------------------------------------------------------------------------------------------
+
+    def parameters(self, index: int) -> Array:
+        """Duration of an interval of a phase, if that is given [s], and what its contacts' functions are given."""
+        phase = self.layout.phases[index]
+        return np.concatenate([[phase.range[0] / phase.intervals], self.points[index].parameters])
+
+    def interval(self, index: int) -> ca.Function:
+        """Map an interval's unknowns: (w, parameters) to (next state, zeta of every point, its duration)."""
+        layout, gauss, n = self.layout, self.gauss, self.model.n
+        s, count = layout.points, layout.multipliers[index]
+        w = ca.MX.sym("w", layout.state + layout.controls(index))
+        p = ca.MX.sym("p", 1 + len(self.points[index].parameters))
+        place = layout.durations.get(index)
+        h = p[0] if place is None else w[place] / layout.phases[index].intervals
+        y, rate = w[:n], w[n : 2 * n]
+        A = [w[layout.state + i * n : layout.state + (i + 1) * n] for i in range(s)]
+        first = layout.state + s * n
+        zetas = []
+        for i in range(s):
+            at, speed = y + h * gauss.c[i] * rate, rate
+            for j in range(s):
+                at = at + h**2 * float(gauss.twice[i, j]) * A[j]
+                speed = speed + h * float(gauss.a[i, j]) * A[j]
+            zetas.append(ca.vertcat(at, speed, A[i], w[first + i * count : first + (i + 1) * count]))
+        following, speed = y + h * rate, rate
+        for j in range(s):
+            following = following + h**2 * float(gauss.b[j] * (1.0 - gauss.c[j])) * A[j]
+            speed = speed + h * float(gauss.b[j]) * A[j]
+        after = ca.vertcat(following, speed, w[2 * n : layout.state])
+        return ca.Function("interval", [w, p], [after, ca.vertcat(*zetas), h])
+
+    def _stage(self, index: int) -> list[ca.Function]:
+        """Functions of an interval's (w, parameters): values, gradient, Jacobians, and with factors the Hessian."""
+        layout, point = self.layout, self.points[index]
+        s, b = layout.points, self.gauss.b
+        w = ca.MX.sym("w", layout.state + layout.controls(index))
+        p = ca.MX.sym("p", 1 + len(point.parameters))
+        after, zetas, h = self.interval(index)(w, p)
+        Z, D, dh = ca.jacobian(zetas, w), ca.jacobian(after, w), ca.jacobian(h, w)
+        parts, surfaces = ca.vertsplit(zetas, point.size), p[1:]
+        Zs = [Z[i * point.size : (i + 1) * point.size, :] for i in range(s)]
+        values = [point.value(part, surfaces) for part in parts]
+        cost = sum(h * float(weight) * rate for weight, (rate, _) in zip(b, values, strict=True))
+        value = ca.Function("value", [w, p], [cost, after, ca.vertcat(*[rows for _, rows in values])])
+        slopes = [point.slope()(part, surfaces) for part in parts]
+        gradient = ca.MX(1, w.numel())
+        for weight, own, Zi in zip(b, slopes, Zs, strict=True):
+            gradient += h * float(weight) * (own.T @ Zi)
+        for weight, (rate, _) in zip(b, values, strict=True):
+            gradient += float(weight) * rate * dh
+        slope = ca.Function("slope", [w, p], [gradient])
+        jacobians = [point.first()(part, surfaces)[1] @ Zi for part, Zi in zip(parts, Zs, strict=True)]
+        first = ca.Function("first", [w, p], [-D, ca.vertcat(*jacobians)])
+        sigma = ca.MX.sym("sigma")
+        nu, mu = ca.MX.sym("nu", layout.state), ca.MX.sym("mu", s * point.rows.numel())
+        H, pulls = ca.MX(w.numel(), w.numel()), []
+        for i, (factors, Zi) in enumerate(zip(ca.vertsplit(mu, point.rows.numel()), Zs, strict=True)):
+            pull, own = point.second()(parts[i], surfaces, sigma * h * float(b[i]), factors)
+            H += Zi.T @ (own @ Zi)
+            pulls.append(pull)
+            if index in layout.durations:
+                cross = sigma * float(b[i]) * (slopes[i].T @ Zi)
+                H += dh.T @ cross + cross.T @ dh
+        if index in layout.durations:  # the maps bend with the duration
+            fixed = ca.MX.sym("fixed", zetas.numel())
+            bent = ca.hessian(ca.dot(fixed, zetas) - ca.dot(nu, after), w)[0]
+            H += ca.graph_substitute(bent, [fixed], [ca.vertcat(*pulls)])
+        second = ca.Function("second", [w, p, sigma, nu, mu], [H])
+        made = [value, slope, first, second]
+        return compiled(made) if self._compile else made
+
+    # Rows -----------------------------------------------------------------------------------------------------------
+
+    def _all_rows(self) -> list[Rows]:
+        """Rows of nodes, and of both ends together."""
+        found: list[Rows] = []
+        layout = self.layout
+        for index, phase in enumerate(layout.phases):
+            node = int(layout.first[index])
+            if index or self.problem.start is None:
+                found += self._new_holds(index, node)
+            found += self._swings(index, phase)
+        found += self._ends()
+        return found
+
+    def _new_holds(self, index: int, node: int) -> list[Rows]:
+        """Places and rates of contacts that begin, as far as those that go on don't give them."""
+        layout, n = self.layout, self.model.n
+        before = {} if not index else {own.hold.contact.location.name: own for own in self.points[index - 1].contacts}
+        mine = self.points[index].contacts
+        kept = [own for own in mine if own.hold.contact.location.name in before]
+        held = [before[own.hold.contact.location.name] for own in kept]
+        J = self._jacobian(held, node)
+        found = []
+        for own in mine:
+            name = own.hold.contact.location.name
+            if name in before and before[name].hold.part in ("sole", own.hold.part):
+                continue
+            more = self._jacobian([own], node)
+            rows = _independent(J, more)
+            J = np.vstack([J, more])
+            if len(rows):
+                x = ca.SX.sym("x", layout.state)
+                values = ca.vertcat(own.place(x[:n])[rows], own.rate(x[:n], x[n : 2 * n])[rows])
+                function = ca.Function("hold", [x], [values])
+                at = layout.states()[node : node + 1]
+                found.append(_at(f"{own.hold.name} begins", function, at, np.array([node]), np.zeros(2 * len(rows))))
+        return found
+
+    def _swings(self, index: int, phase: Phase) -> list[Rows]:
+        """Heights of soles in the air."""
+        layout, robot = self.layout, self.problem.robot
+        found: list[Rows] = []
+        nodes = np.arange(layout.first[index] + 1, layout.first[index + 1])
+        if not len(nodes):
+            return found
+        share = (nodes - layout.first[index]) / phase.intervals
+        for name in phase.swinging:
+            location = robot.contacts[name]
+            x = ca.SX.sym("x", layout.state)
+            up = np.array([0.0, 0.0, 1.0])
+            heights = self.model.corner_heights(location.link, location.vertices_link, x[: self.model.n], up)
+            function = ca.Function("swing", [x], [heights])
+            least = phase.floor + 4.0 * phase.clearance * share * (1.0 - share)
+            lower = np.repeat(least[:, None], heights.numel(), axis=1)
+            found.append(
+                Rows(f"{name} swings", function, layout.states()[nodes], nodes, lower, np.full_like(lower, np.inf))
+            )
+        return found
+
+    def _ends(self) -> list[Rows]:
+        """Return what the start and the end are."""
+        layout, n, problem = self.layout, self.model.n, self.problem
+        states, last = layout.states(), int(layout.first[-1])
+        found = []
+        x = ca.SX.sym("x", layout.state)
+        if problem.start is not None:
+            off = x[: 2 * n] - ca.DM(self.chart_state(problem.start.q, problem.start.v))
+            function = ca.Function("start", [x], [off])
+            found.append(_at("start", function, states[:1], np.array([0]), np.zeros(2 * n)))
+        if problem.end is None:
+            return found
+        if isinstance(problem.end, Cycle):
+            return found + self._cycle(problem.end)
+        off = x[: 2 * n] - ca.DM(self.chart_state(problem.end.q, problem.end.v))
+        function = ca.Function("end", [x], [self._opened(off)])
+        found.append(_at("end", function, states[-1:], np.array([last]), np.zeros(2 * self._open.shape[1])))
+        return found
+
+    def _landings(self) -> list[ContactRows]:
+        """Contacts with which a cycle begins anew, as far as they aren't held at its end."""
+        end = self.problem.end
+        if not isinstance(end, Cycle):
+            return []
+        held = {own.hold.contact.location.name for own in self.points[-1].contacts}
+        found = []
+        for own in self.points[0].contacts:
+            hold = own.hold.mirrored(self.problem.robot) if end.mirrored else own.hold
+            if hold.contact.location.name not in held:
+                found.append(ContactRows(self.model, hold.moved(end.step)))
+        return found
+
+    def _cycle(self, cycle: Cycle) -> list[Rows]:
+        """Return that the end is the start's image in what contacts leave open, and that what lands then does."""
+        layout, n = self.layout, self.model.n
+        states, last = layout.states(), np.array([int(layout.first[-1])])
+        mirror = Mirror.of(self.problem.robot) if cycle.mirrored else Mirror.none(n)
+        x = ca.SX.sym("x", layout.state)
+        J, found = self._jacobian(self.points[-1].contacts, -1), []
+        for own in self._landing:
+            rows = _independent(J, self._jacobian([own], -1))
+            J = np.vstack([J, self._jacobian([own], -1)])
+            values = ca.vertcat(own.place(x[:n])[rows], own.rate(x[:n], x[n : 2 * n])[rows])
+            function = ca.Function("lands", [x], [values])
+            found.append(_at(f"{own.hold.name} lands", function, states[-1:], last, np.zeros(2 * len(rows))))
+        image = self._opened(mirror.image(self.coordinates, cycle.step, x[: 2 * n]))
+        reached = self._opened(Mirror.none(n).image(self.coordinates, pin.SE3.Identity(), x[: 2 * n]))
+        none = np.zeros(2 * self._open.shape[1])
+        if layout.carried:
+            carried = x[layout.state - layout.carried :]
+            begins, ends = (ca.Function("cycle", [x], [part - carried]) for part in (image, reached))
+            found.append(_at("carried", begins, states[:1], np.array([0]), none))
+            found.append(_at("cycle", ends, states[-1:], last, none))
+            return found
+        start = ca.SX.sym("start", layout.state)
+        off = reached - ca.Function("image", [x], [image])(start)
+        both = ca.Function("cycle", [ca.vertcat(start, x)], [off])
+        found.append(_at("cycle", both, np.hstack([states[:1], states[-1:]]), last, none))
+        return found
+
+    def image(self, state: Array) -> Array:
+        """(2 k,) what a cycle's end has to be, in what contacts leave open, of a start (2 n,)."""
+        cycle, x = self.problem.end, ca.SX.sym("x", 2 * self.model.n)
+        if not isinstance(cycle, Cycle):
+            return np.zeros(0)
+        mirror = Mirror.of(self.problem.robot) if cycle.mirrored else Mirror.none(self.model.n)
+        function = ca.Function("image", [x], [self._opened(mirror.image(self.coordinates, cycle.step, x))])
+        return np.asarray(function(state)).ravel()
+
+    def _opened(self, values: ca.SX) -> ca.SX:
+        """Components of coordinates and rates (2 n,) that contacts at the end leave open."""
+        n, Z = self.model.n, ca.DM(self._open.T)
+        return ca.vertcat(Z @ values[:n], Z @ values[n:])
+
+    def chart_state(self, q: object, v: object | None) -> Array:
+        """(2 n,) coordinates and rates of a configuration (nq,) and a velocity (nv,), at rest if left out."""
+        at = np.asarray(q, dtype=float)
+        speed = np.zeros(self.model.n) if v is None else np.asarray(v, dtype=float)
+        return np.concatenate([self.coordinates.chart(at), self.coordinates.rates(at, speed)])
+
+    def _jacobian(self, contacts: list[ContactRows], node: int) -> Array:
+        """(rows, n) of contacts at the reference."""
+        y = ca.SX.sym("y", self.model.n)
+        found = [np.zeros((0, self.model.n))]
+        for own in contacts:
+            J = ca.Function("J", [y], [ca.jacobian(own.place(y), y)])
+            found.append(np.array(J(self._reference[node])))
+        return np.vstack(found)
+
+    # Program --------------------------------------------------------------------------------------------------------
+
+    def _assemble(self) -> None:
+        layout = self.layout
+        self.x = ca.MX.sym("x", layout.unknowns)
+        self.sigma = ca.MX.sym("sigma")
+        stages = [self._stage(index) for index in range(len(layout.phases))]
+        kinds = self._all_rows()
+        counts = np.zeros((len(layout.starts), 2), dtype=int)  # gaps and others of each node
+        counts[:-1, 0] = layout.state
+        for index, point in enumerate(self.points):
+            counts[layout.first[index] : layout.first[index + 1], 1] += layout.points * point.rows.numel()
+        own_first = []
+        for kind in kinds:
+            own_first.append(counts[kind.stage, 1].copy())
+            counts[kind.stage, 1] += kind.lower.shape[1]
+        begin = np.concatenate([[0], np.cumsum(counts.sum(axis=1))])
+        rows = int(begin[-1])
+        self.row_lower, self.row_upper = np.zeros(rows), np.zeros(rows)
+        self.inequality_rows = counts[:, 1]
+        self.gaps = begin[:-2, None] + np.arange(layout.state)
+        self.multipliers = ca.MX.sym("multipliers", rows)
+        pieces, hessians, costs, gradients = [], [], ca.MX(0.0), []
+        self.paths = []
+        for index, functions in enumerate(stages):
+            nodes = np.arange(layout.first[index], layout.first[index + 1])
+            columns = layout.stages(index)
+            gaps = self.gaps[nodes]
+            path = begin[nodes, None] + layout.state + np.arange(layout.points * self.points[index].rows.numel())
+            self.paths.append(path)
+            self._path_bounds(index, path)
+            found = self._phase(index, functions, columns, gaps, path)
+            pieces += found[0]
+            hessians.append(found[1])
+            costs += found[2]
+            gradients.append(found[3])
+        self.kinds = []
+        for kind, offset in zip(kinds, own_first, strict=True):
+            at = begin[kind.stage, None] + counts[kind.stage, :1] + offset[:, None] + np.arange(kind.lower.shape[1])
+            self.row_lower[at], self.row_upper[at] = kind.lower, kind.upper
+            piece, H = self._kind(kind, at)
+            pieces.append(piece)
+            hessians.append(H)
+            self.kinds.append((kind.name, at))
+        self.cost = costs
+        self.gradient = sum(gradients[1:], gradients[0])
+        self.rows, self.jacobian = gathered(pieces, rows, layout.unknowns)
+        self.hessian = sum(hessians[1:], hessians[0])
+
+    def _path_bounds(self, index: int, path: NDArray[np.int64]) -> None:
+        point, layout = self.points[index], self.layout
+        count = point.rows.numel()
+        limited = path.reshape(len(path), layout.points, count)[..., point.equalities :]
+        self.row_lower[limited], self.row_upper[limited] = -1.0, 1.0
+
+    def _phase(
+        self, index: int, functions: list[ca.Function],
+        columns: NDArray[np.int64], gaps: NDArray[np.int64], path: NDArray[np.int64],
+    ) -> tuple[list[Piece], ca.MX, ca.MX, ca.MX]:  # fmt: skip
+        """Return rows, Hessian, cost and gradient of a phase's intervals."""
+        layout, count = self.layout, len(columns)
+        w = ca.reshape(self.x[columns.ravel().tolist()], columns.shape[1], count)
+        p = ca.repmat(ca.DM(self.parameters(index)), 1, count)
+        value, slope, first, second = functions
+        cost, after, values = value.map(count)(w, p)
+        gradient = slope.map(count)(w, p)
+        D, J = first.map(count)(w, p)
+        following = self.x[(columns[:, -1:] + 1 + np.arange(layout.state)).ravel().tolist()]
+        sizes = first.sparsity_out(0), first.sparsity_out(1)
+        gap_piece = block_piece(following - ca.reshape(after, -1, 1), D, sizes[0], gaps, columns)
+        after_columns = columns[:, -1:] + 1 + np.arange(layout.state)
+        plus = Piece(ca.MX(0, 1), np.zeros(0, dtype=int), ca.MX.ones(gaps.size), gaps.ravel(), after_columns.ravel())
+        path_piece = block_piece(ca.reshape(values, -1, 1), J, sizes[1], path, columns)
+        nu = ca.reshape(self.multipliers[gaps.ravel().tolist()], gaps.shape[1], count)
+        mu = ca.reshape(self.multipliers[path.ravel().tolist()], path.shape[1], count)
+        blocks = second.map(count)(w, p, ca.repmat(self.sigma, 1, count), nu, mu)
+        H = scattered(blocks, second.sparsity_out(0), columns, columns, (layout.unknowns, layout.unknowns))
+        top = np.zeros((count, 1), dtype=int)
+        total = scattered(gradient, slope.sparsity_out(0), top, columns, (1, layout.unknowns))
+        return [gap_piece, plus, path_piece], H, ca.sum2(cost), total
+
+    def _kind(self, kind: Rows, at: NDArray[np.int64]) -> tuple[Piece, ca.MX]:
+        """Return rows and Hessian of rows at nodes."""
+        count, size = kind.columns.shape
+        z = ca.SX.sym("z", size)
+        values = kind.function(z)
+        J = ca.jacobian(values, z)
+        factors = ca.SX.sym("factors", values.numel())
+        H = ca.hessian(ca.dot(factors, values), z)[0]
+        first = ca.Function("first", [z], [values, J])
+        second = ca.Function("second", [z, factors], [H])
+        own = ca.reshape(self.x[kind.columns.ravel().tolist()], size, count)
+        found, slopes = first.map(count)(own)
+        piece = block_piece(ca.reshape(found, -1, 1), slopes, first.sparsity_out(1), at, kind.columns)
+        mu = ca.reshape(self.multipliers[at.ravel().tolist()], at.shape[1], count)
+        blocks = second.map(count)(own, mu)
+        unknowns = self.layout.unknowns
+        return piece, scattered(blocks, second.sparsity_out(0), kind.columns, kind.columns, (unknowns, unknowns))
+
+
+def _at(name: str, function: ca.Function, columns: NDArray[np.int64], stage: NDArray[np.int64], value: Array) -> Rows:
+    """Equations at one node."""
+    return Rows(name, function, columns, stage, value[None, :], value[None, :])
+
+
+def _independent(J: Array, more: Array) -> list[int]:
+    """Which rows of ``more`` aren't combinations of those of J and of one another, the plainest first."""
+    basis = scipy.linalg.orth(J.T, rcond=_RANK) if len(J) else np.zeros((more.shape[1], 0))
+    found = []
+    for index, row in enumerate(more):
+        rest = row - basis @ (basis.T @ row)
+        if np.linalg.norm(rest) > 1e-3 * np.linalg.norm(row):
+            found.append(index)
+            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
+    return found
