@@ -231,7 +231,7 @@ def gaits() -> Quantities:
     """A step of BIP's at a given speed; costs are flat at an optimum, so far better known than states."""
     from humanoid_planner.gait import GaitSolverOptions, GaitSpec, generate_gait
 
-    step = generate_gait(GaitSpec("bip", speed=0.75, options=GaitSolverOptions(method="direct")))
+    step = generate_gait(GaitSpec("bip", speed=0.75, options=GaitSolverOptions(method="direct", time_limit=600.0)))
     return {
         "step": Quantity([len(step.phases)]),
         "cost": Quantity([step.cost_of_transport, step.duration, step.distance], 1e-3),

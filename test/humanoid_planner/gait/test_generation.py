@@ -46,7 +46,7 @@ from humanoid_planner.gait.trajectory import from_solution
 pytestmark = pytest.mark.feature("003-F106")
 
 STEP = cyclic_walk(RABBIT_WALK)
-DIRECT = GaitSolverOptions(method="direct")  # takes the least time
+DIRECT = GaitSolverOptions(method="direct", time_limit=600.0)  # takes the least time
 
 
 @pytest.fixture(scope="module")
