@@ -15,6 +15,8 @@ from humanoid_gait.mirrored_name import mirrored_name
 from humanoid_model import InputError, Robot
 from humanoid_model.arrays import Array
 
+_EVEN = 1e-3
+"""First moment of a body [kg m] that counts as none, by the robot's mass."""
 _AXIS = 0.9
 """Least cosine between an axis and another one's mirror image that count as one direction."""
 
@@ -43,15 +45,21 @@ class Mirror:
         """Pair a robot's joints by their names, and tell signs by their axes.
 
         Raises:
-            InputError: a joint has no partner, or its partner's axis isn't its mirror image.
+            InputError: a joint has no partner, its partner's axis isn't its image, or the robot is heavier on one side.
         """
+        if (uneven := uneven_joint(robot)) is not None:
+            raise InputError(
+                f"what '{uneven}' moves is heavier on one side",
+                element=f"robot '{robot.name}'",
+                remedy="Give a cycle of two steps that isn't mirrored",
+            )
         model = robot.model
         data = model.createData()
         names = list(model.names)
         source, sign = np.arange(model.nv), np.ones(model.nv)
         for name in robot.joint_names:
             joint = names.index(name)
-            partner = names.index(swapped) if (swapped := mirrored_name(name)) in names else joint
+            partner = names.index(other_name(names, name))
             axis, other = (_axis(model, data, k) for k in (joint, partner))
             # An axis of turns is mirrored with its sign changed, one of slides without.
             turns = 1.0 if model.joints[joint].shortname().startswith("JointModelR") else -1.0
@@ -109,6 +117,27 @@ class Mirror:
         if np.linalg.norm(step.translation) > 0.0 and not shift.any():
             raise InputError("the base can't take the step", element="step", remedy="Give a robot that moves freely")
         return shift
+
+
+def uneven_joint(robot: Robot) -> str | None:
+    """Return the joint whose body is least the mirror image of its partner's, None where the robot is even.
+
+    What counts is the moment of its weight by which a mirrored motion asks for other efforts.
+    """
+    model, names = robot.model, list(robot.model.names)
+    worst, most = None, _EVEN * robot.total_mass
+    for joint, name in enumerate(names[1:], start=1):
+        own, other = (model.inertias[k] for k in (joint, names.index(other_name(names, name))))
+        moments = own.mass * own.lever * [1.0, -1.0, 1.0] - other.mass * other.lever
+        off = abs(own.mass - other.mass) + float(np.abs(moments).max())
+        if off > most:
+            worst, most = name, off
+    return worst
+
+
+def other_name(names: list[str], name: str) -> str:
+    """Return a joint's partner on the other side, itself where there is none."""
+    return swapped if (swapped := mirrored_name(name)) in names else name
 
 
 def _spin(u: ca.SX, rate: ca.SX) -> ca.SX:

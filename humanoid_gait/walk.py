@@ -11,6 +11,7 @@ import pinocchio as pin
 
 from humanoid_gait.costs import AccelerationCost, Cost, ForceCost, TorqueCost
 from humanoid_gait.hold import Hold, hold_of
+from humanoid_gait.mirror import uneven_joint
 from humanoid_gait.mirrored_name import flipped, mirrored_name
 from humanoid_gait.problem import Cycle, GaitProblem, Phase
 from humanoid_model import InputError, Robot, Surface
@@ -49,7 +50,9 @@ class WalkRequest:
     costs: Sequence[Cost] = field(default_factory=lambda: (TorqueCost(), AccelerationCost(), ForceCost()))
 
     def problem(self, robot: Robot) -> GaitProblem:
-        """Return the optimal control problem: one mirrored step, or a stride that turns or goes aside.
+        """Return the optimal control problem: one mirrored step, or a stride of two.
+
+        A stride it is where the robot turns or goes aside, or is heavier on one side.
 
         Raises:
             InputError: the robot hasn't two soles, a left one and a right one.
@@ -57,7 +60,7 @@ class WalkRequest:
         first, second = _soles(robot)
         width = self._width(robot, first, second)
         side = 1.0 if self._places(robot)[first].translation[1] > self._places(robot)[second].translation[1] else -1.0
-        straight = not (self.side or self.turn)
+        straight = not (self.side or self.turn) and uneven_joint(robot) is None
         a = pin.SE3(np.eye(3), np.array([0.0, 0.5 * side * width, 0.0]))
         if straight:
             step = pin.SE3(np.eye(3), np.array([self.length, 0.0, self.rise]))

@@ -11,15 +11,19 @@ import pytest
 from humanoid_gait.coordinates import Coordinates
 from humanoid_gait.mirror import Mirror
 from humanoid_gait.mirrored_name import mirrored_name
-from humanoid_model import load_robot
+from humanoid_model import InputError, load_robot
 
 pytestmark = pytest.mark.feature("003-F060")
 FLIP = np.diag([1.0, -1.0, 1.0])
 
 
-@pytest.mark.parametrize("name", ["bip", "hrp2"])
-def test_soles_of_the_image_are_images_of_the_soles(name: str) -> None:
-    robot = load_robot(name, geometry=False)
+def test_a_robot_that_is_heavier_on_one_side_is_refused() -> None:
+    with pytest.raises(InputError, match="'trunk_pitch' moves is heavier on one side"):
+        Mirror.of(load_robot("bip", geometry=False))
+
+
+def test_soles_of_the_image_are_images_of_the_soles() -> None:
+    robot = load_robot("hrp2", geometry=False)
     coordinates, generator = Coordinates(robot, 0.2), np.random.default_rng(4)
     n = coordinates.size
     state = 0.2 * generator.standard_normal(2 * n)

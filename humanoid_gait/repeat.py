@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cycle's motion, repeated: step after step, on alternate sides where the cycle is mirrored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+
+from humanoid_gait.hold import Hold
+from humanoid_gait.mirror import Mirror
+from humanoid_gait.mirrored_name import mirrored_name
+from humanoid_gait.problem import Cycle
+from humanoid_model import InputError
+from humanoid_model.arrays import Array
+from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
+
+_FLIP = np.array([1.0, -1.0, 1.0])
+
+
+def repeated(motion: WholeBodyTrajectory, cycle: Cycle, times: int) -> WholeBodyTrajectory:
+    """Return the motion so many times in a row.
+
+    Args:
+        motion: of one cycle of a robot with a floating base.
+        cycle: that it closes.
+        times: 1 or more.
+
+    Raises:
+        InputError: fewer than one, or a robot whose base doesn't float.
+    """
+    if times < 1:
+        raise InputError(f"is {times}", element="times", remedy="Give one or more")
+    if motion.robot.base_joint is None:
+        raise InputError("has no floating base", element=f"robot '{motion.robot.name}'", remedy="Use one that has")
+    parts = [motion]
+    for _ in range(times - 1):
+        parts.append(_next(parts[-1], cycle))
+    period = motion.duration
+    spans: list[ContactSpan] = []
+    for index, part in enumerate(parts):
+        for span in part.contacts:
+            start, end = (index * period + value for value in (span.start, span.end))
+            spans = _with(spans, replace(span, start=start, end=end))
+    rows = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in ("q", "v", "a", "tau")
+    }
+    # A cycle closes to the solver's tolerance; players want no jump.
+    ends = np.cumsum([len(part.times) for part in parts])[:-1]
+    rows["q"][ends - 1], rows["v"][ends - 1] = rows["q"][ends], rows["v"][ends]
+    moments = [part.zero_moment_point for part in parts]
+    return WholeBodyTrajectory(
+        motion.robot, np.concatenate([part.times + k * period for k, part in enumerate(parts)]),
+        rows["q"], rows["v"], rows["a"], spans, tau=rows["tau"],
+        forces=[sample for part in parts for sample in part.forces],
+        zero_moment_point=None if moments[0] is None else np.concatenate([m for m in moments if m is not None]),
+    )  # fmt: skip
+
+
+def _next(motion: WholeBodyTrajectory, cycle: Cycle) -> WholeBodyTrajectory:
+    robot, step = motion.robot, cycle.step
+    mirror = Mirror.of(robot) if cycle.mirrored else Mirror.none(robot.model.nv)
+    flip = _FLIP if cycle.mirrored else np.ones(3)
+    base = robot.model.joints[robot.base_joint]
+    v = slice(base.idx_v, base.idx_v + 6)
+    twist = np.concatenate([flip, flip[1] * flip])  # turns are mirrored with their sign changed
+
+    def image(rows: Array) -> Array:
+        found = mirror.sign * rows[:, mirror.source]
+        found[:, v] = twist * rows[:, v]
+        return np.asarray(found)
+
+    q = np.array([_configuration(robot.model, base, row, mirror, step, flip) for row in motion.q])
+
+    def place(point: Array) -> Array:
+        return np.asarray(step.act(flip * point))
+
+    forces = [
+        [_force(force, step, flip, cycle.mirrored) for force in sample] for sample in motion.forces
+    ]
+    spans = []
+    for span in motion.contacts:
+        hold = Hold(span.contact, span.part)
+        moved = (hold.mirrored(robot) if cycle.mirrored else hold).moved(step)
+        spans.append(replace(span, contact=moved.contact))
+    zmp = motion.zero_moment_point
+    return WholeBodyTrajectory(
+        robot, motion.times, q, image(motion.v), image(motion.a), spans, tau=image(motion.tau), forces=forces,
+        zero_moment_point=None if zmp is None else np.array([place(row) for row in zmp]),
+    )  # fmt: skip
+
+
+def _configuration(
+    model: pin.Model, base: pin.JointModel, q: Array, mirror: Mirror, step: pin.SE3, flip: Array
+) -> Array:
+    found = q.copy()
+    for joint in list(model.joints)[1:]:
+        if joint.nq == 1:
+            other = int(mirror.source[joint.idx_v])
+            found[joint.idx_q] = mirror.sign[joint.idx_v] * q[_place_q(model, other)]
+    own = slice(base.idx_q, base.idx_q + 7)
+    place = pin.XYZQUATToSE3(q[own])
+    image = step * pin.SE3(np.diag(flip) @ place.rotation @ np.diag(flip), flip * place.translation)
+    found[own] = pin.SE3ToXYZQUAT(image)
+    return np.asarray(found)
+
+
+def _place_q(model: pin.Model, v: int) -> int:
+    return int(next(joint.idx_q for joint in list(model.joints)[1:] if joint.idx_v == v))
+
+
+def _force(force: PlannedForce, step: pin.SE3, flip: Array, mirrored: bool) -> PlannedForce:
+    R = step.rotation
+    name = mirrored_name(force.location) if mirrored else force.location
+    return replace(
+        force, location=name, place=step.act(flip * force.place), normal=R @ (flip * force.normal),
+        force=R @ (flip * force.force),
+    )  # fmt: skip
+
+
+def _with(spans: list[ContactSpan], new: ContactSpan) -> list[ContactSpan]:
+    """Add a span; one that goes on with the last of its location becomes one with it."""
+    for index, span in enumerate(spans):
+        if span.location == new.location and span.part == new.part and abs(span.end - new.start) < 1e-9:
+            return [*spans[:index], replace(span, end=new.end), *spans[index + 1 :]]
+    return [*spans, new]
