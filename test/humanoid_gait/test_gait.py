@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from humanoid_gait import Cycle, GaitProblem, GaitResult, GaitSolver, Phase, State, WalkRequest, hold_of
-from humanoid_gait.repeat import repeated
+from humanoid_gait import Cycle, GaitProblem, GaitResult, GaitSolver, Phase, State, WalkRequest, hold_of, repeated
 from humanoid_model import InputError, Robot, load_robot
 from humanoid_model.ground_profile import LEVEL
 from humanoid_model.motion_verdict import judge_motion
