@@ -9,6 +9,7 @@ from humanoid_gait.costs import AccelerationCost, Cost, ForceCost, PowerCost, Ti
 from humanoid_gait.gait import GaitResult, GaitSolver, solve_gait  # noqa: E402
 from humanoid_gait.hold import Hold, hold_of  # noqa: E402
 from humanoid_gait.problem import Cycle, GaitProblem, Phase, State  # noqa: E402
+from humanoid_gait.proof import PhaseProof, phase_proof  # noqa: E402
 from humanoid_gait.repeat import repeated  # noqa: E402
 from humanoid_gait.solve import SolverOptions  # noqa: E402
 from humanoid_gait.walk import WalkRequest  # noqa: E402
@@ -23,6 +24,7 @@ __all__ = [
     "GaitSolver",
     "Hold",
     "Phase",
+    "PhaseProof",
     "PowerCost",
     "SolverOptions",
     "State",
@@ -30,6 +32,7 @@ __all__ = [
     "TorqueCost",
     "WalkRequest",
     "hold_of",
+    "phase_proof",
     "repeated",
     "solve_gait",
 ]
