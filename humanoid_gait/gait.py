@@ -108,7 +108,7 @@ class GaitSolver:
         else:
             own = start.solution
             if self._warm is None:
-                self._warm = Program(self.transcription, replace(self.options, barrier=1e-4))
+                self._warm = Program(self.transcription, replace(self.options, barrier=1e-5))
                 begin = time.perf_counter()
             found = self._warm.solve(own.x, own.multipliers, own.bound_multipliers)
         return self._result(found, time.perf_counter() - begin)

@@ -29,7 +29,7 @@ class SolverOptions:
     solver: str = "fatrop"
     tolerance: float = 1e-6
     iterations: int = 200
-    barrier: float = 0.1
+    barrier: float = 1e-2
     verbose: bool = False
 
 

@@ -14,7 +14,7 @@ from humanoid_gait.hold import Hold, hold_of
 from humanoid_gait.mirror import uneven_joint
 from humanoid_gait.mirrored_name import flipped, mirrored_name
 from humanoid_gait.problem import Cycle, GaitProblem, Phase
-from humanoid_model import InputError, Robot, Surface
+from humanoid_model import InputError, Robot
 
 Duration = float | tuple[float, float]
 
@@ -27,7 +27,6 @@ class WalkRequest:
         length: of a step, from one foot to the other's next place [m].
         side: that a stride of two steps goes to the left [m].
         turn: of a stride, counter-clockwise [rad].
-        rise: of the ground from step to step [m].
         width: between the soles' middles [m]; None for that of the robot's default posture.
         single: duration of single support, or its range [s].
         double: of double support, likewise [s].
@@ -40,7 +39,6 @@ class WalkRequest:
     length: float
     side: float = 0.0
     turn: float = 0.0
-    rise: float = 0.0
     width: float | None = None
     single: Duration = 0.6
     double: Duration = 0.15
@@ -63,12 +61,12 @@ class WalkRequest:
         straight = not (self.side or self.turn) and uneven_joint(robot) is None
         a = pin.SE3(np.eye(3), np.array([0.0, 0.5 * side * width, 0.0]))
         if straight:
-            step = pin.SE3(np.eye(3), np.array([self.length, 0.0, self.rise]))
+            step = pin.SE3(np.eye(3), np.array([self.length, 0.0, 0.0]))
             rear, front = a, step * flipped(a)
             phases = self._step(robot, (first, rear), (second, front))
             return GaitProblem(robot, phases, None, Cycle(step, mirrored=True), self.costs)
         stride = pin.SE3(
-            pin.utils.rotate("z", self.turn), np.array([2.0 * self.length, self.side, 2.0 * self.rise])
+            pin.utils.rotate("z", self.turn), np.array([2.0 * self.length, self.side, 0.0])
         )
         # The second foot stands half a stride ahead, beside where the first one's path is then.
         half = pin.SE3.Interpolate(pin.SE3.Identity(), stride, 0.5)
@@ -80,17 +78,15 @@ class WalkRequest:
     def _step(self, robot: Robot, rear: tuple[str, pin.SE3], front: tuple[str, pin.SE3]) -> tuple[Phase, Phase]:
         standing = self._hold(robot, *front)
         both = (self._hold(robot, *rear), standing)
-        floor = float(max(rear[1].translation[2], front[1].translation[2])) if self.rise else 0.0
         return (
             Phase(both, self.double, self.intervals[0]),
-            Phase((standing,), self.single, self.intervals[1], (rear[0],), self.clearance, floor),
+            Phase((standing,), self.single, self.intervals[1], (rear[0],), self.clearance),
         )
 
     def _hold(self, robot: Robot, name: str, place: pin.SE3) -> Hold:
-        x, y, z = place.translation.tolist()
-        surface = Surface("ground", "ground", pin.SE3(np.eye(3), np.array([0.0, 0.0, z])))
+        x, y, _ = place.translation.tolist()
         theta = float(np.arctan2(place.rotation[1, 0], place.rotation[0, 0]))
-        return hold_of(robot, name, (x, y), theta, surface, self.friction)
+        return hold_of(robot, name, (x, y), theta, friction=self.friction)
 
     def _width(self, robot: Robot, first: str, second: str) -> float:
         if self.width is not None:

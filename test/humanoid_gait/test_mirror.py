@@ -13,7 +13,7 @@ from humanoid_gait.mirror import Mirror
 from humanoid_gait.mirrored_name import mirrored_name
 from humanoid_model import InputError, load_robot
 
-pytestmark = pytest.mark.feature("003-F060")
+pytestmark = pytest.mark.feature("003-F055")
 FLIP = np.diag([1.0, -1.0, 1.0])
 
 
