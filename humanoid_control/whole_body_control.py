@@ -372,7 +372,7 @@ class WholeBodyControl:
         if x is not None:
             nv = self.model.nv
             self.accelerations, self.forces = x[:nv], x[nv:].reshape(-1, 3)
-            self._efforts = np.clip(program.efforts(x), -self._body.efforts, self._body.efforts)
+            self._efforts = _within(program.efforts(x), -self._body.efforts, self._body.efforts)
         return self._efforts
 
     @property
@@ -393,13 +393,13 @@ class WholeBodyControl:
         """
         self._unsolved = 0.0 if self.solved else self._unsolved + dt
         most, fastest, last = self._body.efforts, self._fastest, self._commanded
-        efforts = np.clip(efforts, -most, most)
+        least, greatest = -most, most
         positions = self.q[self._driven_q] + dt * self.v[self.columns]
         if last is not None:
-            change, way = self.gains.slew * dt * most, 2.0 * dt * fastest
-            efforts = np.clip(efforts, last.efforts - change, last.efforts + change)
-            positions = np.clip(positions, last.positions - way, last.positions + way)
-        speeds = np.clip(speeds, -fastest, fastest)
+            change, way = (self.gains.slew * dt) * most, (2.0 * dt) * fastest
+            least, greatest = np.maximum(least, last.efforts - change), np.minimum(greatest, last.efforts + change)
+            positions = _within(positions, last.positions - way, last.positions + way)
+        efforts, speeds = _within(efforts, least, greatest), _within(speeds, -fastest, fastest)
         self._commanded = Command(time, self._names, efforts, positions, speeds)
         return self._commanded
 
@@ -413,3 +413,8 @@ class WholeBodyControl:
         bounds[0, self._ranged_v] = np.minimum(np.maximum(fast[0], ends[0]), ends[1])
         bounds[1, self._ranged_v] = np.maximum(np.minimum(fast[1], ends[1]), ends[0])
         return bounds
+
+
+def _within(values: Array, least: Array, greatest: Array) -> Array:
+    """Values no further than their bounds; NumPy's own clip takes several times as long."""
+    return np.asarray(np.minimum(np.maximum(values, least), greatest))

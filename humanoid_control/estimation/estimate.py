@@ -13,6 +13,7 @@ import pinocchio as pin
 
 from humanoid_control.estimation.contact_detection import centre_of_pressure
 from humanoid_control.estimation.filter_kernels import CONTACTS, GYRO_BIAS, POSITION, ROTATION, VELOCITY
+from humanoid_control.estimation.load_observer import Load
 from humanoid_model.arrays import Array
 
 
@@ -69,6 +70,7 @@ class Estimate:
             sensor's axes, shape (6, 6).
         contacts: by location.
         wrench_offsets: by force-torque sensor [N, N m], shape (6,) each.
+        load: what it carries beyond its model, and what pulls at it.
         faults: what was wrong in this tick with the measurement, and what was done.
     """
 
@@ -83,6 +85,7 @@ class Estimate:
     rate_covariance: Array
     contacts: Mapping[str, ContactEstimate]
     wrench_offsets: Mapping[str, Array]
+    load: Load
     faults: tuple[str, ...]
 
     @cached_property

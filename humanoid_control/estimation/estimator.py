@@ -17,6 +17,7 @@ from humanoid_control.estimation.estimate import ContactEstimate, Estimate
 from humanoid_control.estimation.filter_kernels import NONE, POINT, POSE
 from humanoid_control.estimation.imu_kinematics import FrameMotion, ImuKinematics
 from humanoid_control.estimation.invariant_filter import GRAVITY, InvariantFilter
+from humanoid_control.estimation.load_observer import LoadObserver
 from humanoid_control.estimation.readings import InertialReadings, JointReadings, WrenchReadings
 from humanoid_control.estimation.settings import EstimatorSettings
 from humanoid_model import Robot
@@ -154,6 +155,7 @@ class Estimator:
         self._joints = JointReadings(self.robot, own.encoder_noise, _LOST_JOINT)
         self._inertial, self._wrenches = InertialReadings(own), WrenchReadings(self.robot, self._sensors, own)
         self._contact_noise = np.array([[drift, own.contact_roll, 0.0, 0.0] for drift in self._drifts])
+        self._load = LoadObserver(self.robot, GRAVITY)
         self._loaded, self._watch = np.full((count, 6), np.nan), [_Watch() for _ in range(count)]
         self._time, self._told, self._stood = math.nan, math.nan, math.inf
         self._base = np.vstack([np.eye(3), np.zeros(3)])
@@ -221,7 +223,7 @@ class Estimator:
             before = inertial.values
             self._joints.take(measurement.joint_positions, measurement.joint_velocities, dt, faults)
             inertial.take(t, measurement.angular_velocity, measurement.specific_force, faults)
-            moved = inertial.fresh and dt > 0.0 and not np.array_equal(before, inertial.values)
+            moved = inertial.fresh and dt > 0.0 and bool(before[0, 0] != inertial.values[0, 0])
             self._wrenches.take(measurement.wrenches, faults, dt if moved else 0.0)
         else:
             faults.append("nothing new: nothing is corrected")
@@ -339,11 +341,13 @@ class Estimator:
         q[self._base_q : self._base_q + 7], v[self._base_v : self._base_v + 6] = base[:7], base[7:]
         if self._moved_base:
             q = self.robot.place_base(q, pin.SE3(self._base[:3], self._base[3]))
+        self._load.take(dt, q, v, places[:count], loaded, self._wrenches.doubts, self._loads)
         offsets = dict(zip(self._sensors, self._wrenches.offsets.copy(), strict=True))
         sampled = float(self._inertial.noise[0]) ** 2 / (dt or math.inf)
         return Estimate(
             self._time, q, v, self._base, places[-1], own.biases.copy(), own.covariance.copy(), sampled,
-            self._rate_scale * (motion.covariances[count] - self._floor), contacts, offsets, tuple(faults),
+            self._rate_scale * (motion.covariances[count] - self._floor), contacts, offsets, self._load.load,
+            tuple(faults),
         )  # fmt: skip
 
 

@@ -188,6 +188,7 @@ class WrenchReadings:
         sensors: by name, those that are read.
         values: what they read less their offsets, force first, NaN where there is no reading, shape (S, 6).
         offsets: shape (S, 6).
+        doubts: variances of these, force and torque, shape (S, 2).
         carried: mass [kg] and centre of mass in the sensor's frame [m], in the posture that robots begin in, of the
             link and all beyond it, shape (S, 4).
     """
@@ -198,9 +199,9 @@ class WrenchReadings:
         self._known = {name for name, sensor in robot.sensors.items() if sensor.type == "force_torque"}
         count = len(self.sensors)
         self.values, self.offsets = np.full((count, 6), np.nan), np.zeros((count, 6))
-        self._raw: Array = np.full((count, 6), np.nan)
-        self._same: Array = np.zeros(count)
-        self._doubts = np.tile(np.square(settings.wrench_offset), (count, 1))
+        self._raw: list[list[float]] = [[]] * count
+        self._same = [0.0] * count
+        self.doubts = np.tile(np.square(settings.wrench_offset), (count, 1))
         self._walk, self._noise = np.square(settings.wrench_walk), np.square(settings.wrench_noise)
         self.carried = np.zeros((count, 4))
         data = robot.model.createData()
@@ -231,9 +232,12 @@ class WrenchReadings:
                 except ValueError:
                     check_array(wrenches[name], f"measurement.wrenches['{name}']", (6,))
                     raise
-        self._same = np.where((self.values == self._raw).all(axis=1), self._same + moving, 0.0)
-        self._raw[:] = self.values
-        self.values[(self._same > _STUCK) | ~(np.abs(self.values) <= _LARGEST).all(axis=1)] = np.nan
+        raw = self.values.tolist()
+        for k, row in enumerate(raw):
+            self._same[k] = self._same[k] + moving if row == self._raw[k] else 0.0
+            if self._same[k] > _STUCK or max(row) > _LARGEST or min(row) < -_LARGEST:
+                self.values[k] = np.nan
+        self._raw = raw
         if not math.isfinite(self.values.sum()):
             silent = [name for name, row in zip(self.sensors, self.values, strict=True) if not np.isfinite(row).all()]
             faults.append(f"no wrench of {', '.join(silent)}: contacts there are judged by their speed")
@@ -241,7 +245,7 @@ class WrenchReadings:
 
     def learn(self, k: int, residual: Array, dt: float) -> None:
         """Learn the offset of sensor k, on which nothing bears, from what it reads less weight and offset, (6,)."""
-        doubt = self._doubts[k]
+        doubt = self.doubts[k]
         doubt += self._walk * dt
         gain = doubt * dt / (doubt * dt + self._noise * _SWAY)
         self.offsets[k] += np.repeat(gain, 3) * residual

@@ -40,6 +40,8 @@ _SHIFTED = (0.015, 0.02)
 """How near the DCM and the centre of mass come to where a walk begins [m]."""
 _BESIDE = 0.04
 """How far a foot may be ahead of the other one when the robot stops [m]."""
+_HEAVIER, _ASIDE = 0.15, 0.03
+"""Share of the mass and offset of the centre of mass [m] up to which what the robot carries is made up for."""
 _INSIDE = 0.02
 """How far inside the soles the DCM is then [m]."""
 
@@ -62,7 +64,8 @@ class Walker:
     :math:`\ddot c=\omega^2(c-p)`. What neither the sole nor the step can take up is left to the trunk. A foot that
     meets the ground early bears at once, one that finds none goes on down; where soles stand is the ground.
 
-    It knows the robot by its measurements alone. ``copy.deepcopy`` takes a walker as it is, without its robot.
+    It knows the robot by its measurements alone; what it carries beyond its model is estimated and made up for.
+    ``copy.deepcopy`` takes a walker as it is, without its robot.
 
     Attributes:
         robot: that it moves.
@@ -129,6 +132,7 @@ class Walker:
         self.mode, self.stance = WalkMode.STANDING, self._left
         self._bearing: tuple[str, ...] = (self._right, self._left)
         self.estimate: Estimate | None = None
+        self._heavier, self._aside = 0.0, np.zeros(3)
         self.dcm: Array = np.zeros(2)
         self.pressure: Array = np.zeros(2)
         self._goal: Array = np.zeros(4)
@@ -209,6 +213,9 @@ class Walker:
             elif contact.odds < 0.0:  # whatever its sensor reads: what bears isn't that fast
                 force = min(force, 0.0)
             loads[name] = force
+        load = estimate.load
+        self._heavier = min(max(load.mass / load.total, -_HEAVIER), _HEAVIER)
+        self._aside = np.minimum(np.maximum(load.offset, -_ASIDE), _ASIDE)
         return self.respond(time, estimate.q, estimate.v, loads)
 
     def respond(self, time: float, q: Array, v: Array, loads: Mapping[str, float]) -> Command:
@@ -250,7 +257,9 @@ class Walker:
         ground = min(self._ground[name] for name in standing)
         height = max(float(body.centre[2]) - ground, 0.3 * self._height)
         self._omega = math.sqrt(GRAVITY / height)
-        self.dcm = body.centre[:2] + body.centre_velocity[:2] / self._omega
+        base = body.data.oMi[self.robot.base_joint].rotation
+        self._centre = body.centre[:2] + (base @ self._aside)[:2]
+        self.dcm = self._centre + body.centre_velocity[:2] / self._omega
         one, other = (_heading(sole) for sole in self._soles.values())
         self._ahead = one + 0.5 * _wrapped(other - one)
         if not abs(_wrapped(self._course - self._ahead)) < settings.sharpest:
@@ -258,7 +267,6 @@ class Walker:
         if self.mode is WalkMode.STEPPING:
             self._course += dt * self._velocity[2]
         upright = pin.utils.rotate("z", self._ahead) @ self._trunk
-        base = body.data.oMi[self.robot.base_joint].rotation
         self._lean, self._upright = math.acos(min(max(0.5 * (float(np.sum(upright * base)) - 1.0), -1.0), 1.0)), upright
         if self._lean > settings.fallen:
             self.mode = WalkMode.FALLEN
@@ -271,7 +279,8 @@ class Walker:
         rise = dt * settings.climb
         self._level = level if math.isnan(self._level) else min(max(level, self._level - rise), self._level + rise)
         lift = k**2 * (self._level + self._height - body.centre[2]) - 2.0 * k * body.centre_velocity[2]
-        body.move_centre(np.append(self._omega**2 * (body.centre[:2] - self.pressure), lift))
+        lift += self._heavier * (lift + GRAVITY)
+        body.move_centre(np.append(self._omega**2 * (self._centre - self.pressure), lift))
         for name in self._bearing:
             body.hold(name, body.soles[name].corners)
         if self.mode is WalkMode.STEPPING and self._swing is not None:
@@ -304,7 +313,7 @@ class Walker:
                 self.mode, self.stance = WalkMode.SHIFTING, self._right if self._velocity[1] > 0.0 else self._left
         elif not np.any(self._velocity != 0.0):
             self.mode = WalkMode.STANDING
-        elif np.linalg.norm(off) < _SHIFTED[0] and np.linalg.norm(self.body.centre[:2] - target) < _SHIFTED[1]:
+        elif np.linalg.norm(off) < _SHIFTED[0] and np.linalg.norm(self._centre - target) < _SHIFTED[1]:
             self._begin(time, self.stance)
 
     def _trouble(self, stance: str) -> float:
@@ -397,6 +406,7 @@ class Walker:
             turn.T @ (self.dcm - origin), self._omega, elapsed, pressure=np.zeros(2), place=step,
             offset=wanted_offset(step, following, self._omega, settings.step_time),
             duration=float(np.clip(settings.step_time, *span)), swing=turn.T @ (free - origin),
+            bend = min(max(_wrapped(self._course - yaw), -settings.sharpest), settings.sharpest)
             bounds=StepBounds(np.stack([-self._edge, self._edge]), places, span, settings.swing_speed),
             weights=settings.weights,
         )  # fmt: skip
@@ -406,7 +416,6 @@ class Walker:
         self.pressure = origin + turn @ (adjusted.pressure + beyond)
         self._urgency = float(np.linalg.norm(beyond)) / 0.01
         if not (self._swing is not None and 0.0 < rest < _FROZEN):
-            bend = min(max(_wrapped(self._course - yaw), -settings.sharpest), settings.sharpest)
             low = self._ground[self.stance] - _SUNK
             self._goal = np.concatenate([origin + turn @ adjusted.place, [low, yaw + bend]])
         if not settled:
