@@ -118,8 +118,8 @@ class Walker:
         self._unit, self._weight = self._height, GRAVITY * self.robot.total_mass
         self._height *= 1.0 - settings.lower
         self._edge = np.min([np.abs(sole.patch).max(axis=0) for sole in body.soles.values()], axis=0) - settings.margin
-        width = max(float(np.ptp(sole.patch[:, 1])) for sole in body.soles.values())
-        self._lateral = np.array([width + settings.gap, max(settings.widest * self._unit, self._width)])
+        self._half = 0.5 * np.max([np.ptp(sole.patch, axis=0) for sole in body.soles.values()], axis=0)
+        self._widest = max(settings.widest * self._unit, self._width)
 
     def reset(self, placement_world_base: pin.SE3 | None = None) -> None:
         """Forget all that was measured; the commanded velocity stays.
@@ -388,6 +388,11 @@ class Walker:
         turned = _turn(off + 0.5 * self._velocity[2] * self.settings.step_time)
         return turned @ (way + across), turned @ (way - across)
 
+    def _beside(self, bend: float) -> float:
+        """Least lateral distance of a foot that lands turned by an angle: all of it is beside the standing one [m]."""
+        along, across = self._half
+        return float(across + along * abs(math.sin(bend)) + across * math.cos(bend)) + self.settings.gap
+
     def _adjust(self, elapsed: float) -> AdjustedStep:
         """Choose pressure, place and duration of the step anew."""
         settings, side = self.settings, 1.0 if self.stance == self._right else -1.0
@@ -395,7 +400,8 @@ class Walker:
         turn, rest = _turn(yaw), self._duration - elapsed
         free = self._origin(self._other(self.stance)) if self._swing is None else self._swing.position[:2]
         step, following = self._wanted()
-        lateral, reach = sorted(side * self._lateral), settings.reach * self._unit
+        bend = min(max(_wrapped(self._course - yaw), -settings.sharpest), settings.sharpest)
+        lateral, reach = sorted((side * self._beside(bend), side * self._widest)), settings.reach * self._unit
         least = max(settings.shortest, elapsed + _SETTLED)
         span = np.array([least, max(settings.longest, least)])
         settled = self._swing is not None and rest < _SETTLED
@@ -406,7 +412,6 @@ class Walker:
             turn.T @ (self.dcm - origin), self._omega, elapsed, pressure=np.zeros(2), place=step,
             offset=wanted_offset(step, following, self._omega, settings.step_time),
             duration=float(np.clip(settings.step_time, *span)), swing=turn.T @ (free - origin),
-            bend = min(max(_wrapped(self._course - yaw), -settings.sharpest), settings.sharpest)
             bounds=StepBounds(np.stack([-self._edge, self._edge]), places, span, settings.swing_speed),
             weights=settings.weights,
         )  # fmt: skip

@@ -38,7 +38,7 @@ class WalkerSettings(Described):
     )  # fmt: skip
     reach: float = number(0.9, "greatest distance of a landing foot ahead and behind", "heights", low=0.0, above=True)
     widest: float = number(0.7, "greatest lateral distance of the feet", "heights", low=0.0, above=True)
-    gap: float = number(0.02, "least lateral distance between the edges of parallel soles", "m", low=0.0, above=True)
+    gap: float = number(0.02, "least lateral distance between the soles of a step", "m", low=0.0, above=True)
     sharpest: float = number(0.5, "greatest turn of a foot in a step", "rad", low=0.0, above=True)
     swing_speed: float = number(2.5, "greatest mean speed of the swinging foot", "m/s", low=0.0, above=True)
     descent: float = number(0.15, "speed of a foot that lands", "m/s", low=0.0, above=True)

@@ -76,6 +76,43 @@ def test_a_push_beyond_its_soles_makes_it_step_and_stand_again():
     assert simulation.robots["bip"].placement_world_base.translation[0] > 0.05
 
 
+def apart(one, other):
+    """Distance along the best separating edge of two convex polygons (k, 2); negative where they overlap [m]."""
+    gaps = []
+    for own, away in ((one, other), (other, one)):
+        edges = np.roll(own, -1, axis=0) - own
+        normals = np.column_stack([edges[:, 1], -edges[:, 0]]) / np.linalg.norm(edges, axis=1)[:, None]
+        for normal in (*normals, *-normals):
+            gaps.append(float((away @ normal).min() - (own @ normal).max()))
+    return max(gaps)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_feet_that_are_pushed_together_while_they_turn_land_beside_each_other(seed):
+    rng = np.random.default_rng(seed)
+    simulation, loop = walking("hrp2")
+    walker, least = loop.controller, np.inf
+    walker.walk(0.1)
+    simulation.run(1.0)
+    for k in range(8):
+        walker.walk(float(rng.uniform(-0.1, 0.3)), float(rng.uniform(-0.1, 0.1)), 0.9 * (-1) ** k)
+        side = 1.0 if walker.stance == "right_sole" else -1.0
+        push = [0.0, -0.25 * side * walker.robot.total_mass / 0.1, 0.0]
+        simulation.apply_wrench("hrp2/WAIST", push, duration=0.1)
+        for _ in range(500):
+            simulation.step()
+            if walker.footstep is not None:
+                landing, stance = walker.footstep[0], walker.body.sole(walker.stance)
+                free = walker.body.soles["left_sole" if walker.stance == "right_sole" else "right_sole"].patch
+                corners = [
+                    patch @ placement.rotation[:2, :2].T + placement.translation[:2]
+                    for patch, placement in ((free, landing), (walker.body.soles[walker.stance].patch, stance))
+                ]
+                least = min(least, apart(*corners))
+    assert stands(simulation, "hrp2")
+    assert 0.015 < least < 0.06
+
+
 def test_the_same_measurements_give_the_same_commands_bit_for_bit():
     sensors = NoisySensors(3)
     simulation, loop = walking(sensors=sensors)
