@@ -77,7 +77,7 @@ class BodyGains(Described):
     )  # fmt: skip
     friction: float = number(0.6, "coefficient that forces keep to", low=0.0, above=True)
     barrier: float = number(
-        25.0,
+        60.0,
         "rate at which a joint comes to the end of its range or to its greatest speed at most",
         "1/s", low=0.0, above=True,
     )  # fmt: skip

@@ -40,6 +40,10 @@ _SHIFTED = (0.015, 0.02)
 """How near the DCM and the centre of mass come to where a walk begins [m]."""
 _BESIDE = 0.04
 """How far a foot may be ahead of the other one when the robot stops [m]."""
+_TOO_FAST = -10.0
+"""Log-odds below which a sole bears nothing: those of one that moves at half a metre per second."""
+_LEARNED = 1.0
+"""Time in which what the robot carries is made up for: at first it isn't known [s]."""
 _HEAVIER, _ASIDE = 0.15, 0.03
 """Share of the mass and offset of the centre of mass [m] up to which what the robot carries is made up for."""
 _INSIDE = 0.02
@@ -210,12 +214,13 @@ class Walker:
             force = float(contact.wrench[2])
             if not math.isfinite(force):
                 force = contact.probability * self._weight
-            elif contact.odds < 0.0:  # whatever its sensor reads: what bears isn't that fast
+            elif contact.odds < _TOO_FAST:  # whatever its sensor reads: even what slides isn't that fast
                 force = min(force, 0.0)
             loads[name] = force
-        load = estimate.load
-        self._heavier = min(max(load.mass / load.total, -_HEAVIER), _HEAVIER)
-        self._aside = np.minimum(np.maximum(load.offset, -_ASIDE), _ASIDE)
+        load, share = estimate.load, min(max(time - self._time, 0.0), _LONGEST_TICK) / _LEARNED
+        if math.isfinite(share):
+            self._heavier += share * (min(max(load.mass / load.total, -_HEAVIER), _HEAVIER) - self._heavier)
+            self._aside = self._aside + share * (np.minimum(np.maximum(load.offset, -_ASIDE), _ASIDE) - self._aside)
         return self.respond(time, estimate.q, estimate.v, loads)
 
     def respond(self, time: float, q: Array, v: Array, loads: Mapping[str, float]) -> Command:
