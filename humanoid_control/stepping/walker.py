@@ -40,8 +40,6 @@ _SHIFTED = (0.015, 0.02)
 """How near the DCM and the centre of mass come to where a walk begins [m]."""
 _BESIDE = 0.04
 """How far a foot may be ahead of the other one when the robot stops [m]."""
-_TOO_FAST = -10.0
-"""Log-odds below which a sole bears nothing: those of one that moves at half a metre per second."""
 _LEARNED = 1.0
 """Time in which what the robot carries is made up for: at first it isn't known [s]."""
 _HEAVIER, _ASIDE = 0.15, 0.03
@@ -212,11 +210,7 @@ class Walker:
         for name in self.body.soles:
             contact = estimate.contacts[name]
             force = float(contact.wrench[2])
-            if not math.isfinite(force):
-                force = contact.probability * self._weight
-            elif contact.odds < _TOO_FAST:  # whatever its sensor reads: even what slides isn't that fast
-                force = min(force, 0.0)
-            loads[name] = force
+            loads[name] = force if math.isfinite(force) else contact.probability * self._weight
         load, share = estimate.load, min(max(time - self._time, 0.0), _LONGEST_TICK) / _LEARNED
         if math.isfinite(share):
             self._heavier += share * (min(max(load.mass / load.total, -_HEAVIER), _HEAVIER) - self._heavier)
