@@ -32,6 +32,8 @@ _RANK = 1e-6
 """Singular values below this share of the greatest one count as zero: rows that depend on others."""
 _INSIDE = 1e-2
 """By which joints stay inside their ranges at nodes, so that they do between them [rad or m]."""
+_SPEED = 0.96
+"""Share of their greatest speeds that joints have at nodes, so that they keep these between them."""
 
 
 class Rows(NamedTuple):
@@ -112,8 +114,8 @@ class Transcription:
         lower, upper = limits.lower[places], limits.upper[places]
         inside = np.minimum(_INSIDE, 0.1 * (upper - lower))
         self.lower[states[:, driven]], self.upper[states[:, driven]] = lower + inside, upper - inside
-        self.lower[states[:, n + driven]] = -limits.velocity[driven]
-        self.upper[states[:, n + driven]] = limits.velocity[driven]
+        self.lower[states[:, n + driven]] = -_SPEED * limits.velocity[driven]
+        self.upper[states[:, n + driven]] = _SPEED * limits.velocity[driven]
         for phase, place in layout.durations.items():
             self.lower[states[:, place]], self.upper[states[:, place]] = layout.phases[phase].range
         for index, point in enumerate(self.points):
