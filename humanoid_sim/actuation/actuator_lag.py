@@ -92,4 +92,4 @@ class ActuatorLag(Module):
         wanted, self._waiting, self._given = copy.deepcopy(state)
         if self._servos.wanted is self._servos.feedforward:  # in a copy, whose servos know nothing of the lag
             self._servos.wanted = wanted
-        self._servos.wanted[:], self._servos.feedforward[:] = wanted, self._given
+        self._servos.feedforward[:] = self._given

@@ -141,6 +141,7 @@ def of_joints(message: JointState) -> list[float]:
     return [*message.position, *message.velocity]
 
 
+@pytest.mark.feature("000-F147")
 def test_numbers_are_read_as_rclpy_reads_them_whatever_changes_in_between() -> None:
     reader, rng = NumberReader(JointState, of_joints, write_joints), np.random.default_rng(5)
     for k in range(60):
