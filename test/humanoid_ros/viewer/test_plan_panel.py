@@ -34,7 +34,7 @@ def test_a_goal_comes_before_a_plan(panel: tuple[PlanPanel, Asked]) -> None:
     control._hands.value = True
     click(control._plan)
     click(control._set_goal)
-    assert asked == [("set_goal", CENTRE, True), ("plan", True, True), ("set_goal", CENTRE, False)]
+    assert asked == [("set_goal", CENTRE, True), ("plan", True, True, True), ("set_goal", CENTRE, False)]
 
 
 def test_work_can_be_cancelled(panel: tuple[PlanPanel, Asked]) -> None:
