@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pkgutil import resolve_name
 
@@ -52,14 +51,18 @@ class View:
 class Feature:
     """A folder of the panel. Subclass it in a file of your own, and register it by :func:`register_feature`.
 
-    The constructor adds the folder, and declares parameters if it has some. Everything is called in the node's
-    executor; callbacks of controls come in threads of the page, and hand over by ``view.later``.
+    The constructor adds the folder; parameters are declared before. Everything is called in the node's executor;
+    callbacks of controls come in threads of the page, and hand over by ``view.later``.
 
     Attributes:
         name: of the feature, in complaints.
     """
 
     name: str
+
+    @staticmethod
+    def declare_parameters(node: Node) -> None:
+        """Declare the feature's parameters, and do nothing else: ``--help`` calls it where no node runs."""
 
     def __init__(self, view: View) -> None:
         """Add the folder to the page."""
@@ -103,8 +106,7 @@ def register_feature(feature: type[Feature] | str) -> None:
     FEATURES.append(feature)
 
 
-def make_features(view: View) -> Iterator[Feature]:
-    """Make all features of a page, those of other installed packages last."""
+def known_features() -> list[type[Feature]]:
+    """Return the classes of all features of a page, those of other installed packages last."""
     load_extensions("panels")
-    for feature in FEATURES:
-        yield (resolve_name(feature) if isinstance(feature, str) else feature)(view)
+    return [resolve_name(feature) if isinstance(feature, str) else feature for feature in FEATURES]

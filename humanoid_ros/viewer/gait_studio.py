@@ -10,6 +10,7 @@ import numpy as np
 import viser
 from humanoid_stack.action import GenerateGait
 from humanoid_stack.msg import Gait, GaitPhase, GaitRequest, GaitSolverOptions
+from rclpy.node import Node
 
 from humanoid_model import Robot
 from humanoid_model.errors import HumanoidError
@@ -147,14 +148,18 @@ class GaitStudio(Feature):
 
     name = "gait"
 
-    def __init__(self, view: View) -> None:
-        """Add the folder."""
-        node, panel = view.node, GaitPanel(view.gui)
+    @staticmethod
+    def declare_parameters(node: Node) -> None:
+        """Declare times and sizes."""
         for name, default, low, high, meaning in (
             ("gait_arrow_scale", 0.0006, 1e-6, 1.0, "Length of an arrow under a gait's feet per force [m/N]"),
             ("gait_time_limit", 120.0, 0.1, 86400.0, "Wall-clock time that the search of a gait may take [s]"),
         ):
             declare_number(node, name, default, low, high, meaning, read_only=True)
+
+    def __init__(self, view: View) -> None:
+        """Add the folder."""
+        node, panel = view.node, GaitPanel(view.gui)
         self._page, self._panel = view.page, panel
         self._time_limit = number(node, "gait_time_limit")
         self._asked = AskedGoal(

@@ -22,6 +22,7 @@ from humanoid_stack.msg import (
     StanceTerm,
 )
 from humanoid_stack.srv import GeneratePosture
+from rclpy.node import Node
 
 from humanoid_model import ContactLocation, Robot, Scene, load_robot
 from humanoid_model.checks import check_known
@@ -132,11 +133,15 @@ class PlanStudio(Feature):
 
     name = "plan"
 
+    @staticmethod
+    def declare_parameters(node: Node) -> None:
+        """Declare times and sizes."""
+        limit = "Wall-clock time that the search of a plan may take [s]"
+        declare_number(node, "plan_time_limit", 120.0, 0.1, 86400.0, limit, read_only=True)
+
     def __init__(self, view: View) -> None:
         """Add the folder."""
         node, later, panel = view.node, view.later, PlanPanel(view.gui)
-        limit = "Wall-clock time that the search of a plan may take [s]"
-        declare_number(node, "plan_time_limit", 120.0, 0.1, 86400.0, limit, read_only=True)
         self._scene, self._panel, self._present = view.scene, panel, view.present
         self._motions = MotionStudio(node, view.page, panel.motion, view.present, later)
         self._time_limit = number(node, "plan_time_limit")

@@ -11,6 +11,7 @@ import numpy as np
 import viser
 from humanoid_stack.msg import Contact, ContactForces, Posture, Surface
 from humanoid_stack.srv import GeneratePosture
+from rclpy.node import Node
 from rclpy.task import Future
 
 from humanoid_model import Robot
@@ -144,14 +145,18 @@ class PostureEditor(Feature):
 
     name = "posture"
 
-    def __init__(self, view: View) -> None:
-        """Add the folder."""
-        node, scene, panel = view.node, view.scene, PosturePanel(view.gui)
+    @staticmethod
+    def declare_parameters(node: Node) -> None:
+        """Declare times and sizes."""
         for name, default, low, high, meaning in (
             ("posture_rate", 10.0, 0.1, 60.0, "Largest rate of posture requests while handles are moved [Hz]"),
             ("posture_time_limit", 2.0, 0.01, 600.0, "Wall-clock time that the search of a posture may take [s]"),
         ):
             declare_number(node, name, default, low, high, meaning, read_only=True)
+
+    def __init__(self, view: View) -> None:
+        """Add the folder."""
+        node, scene, panel = view.node, view.scene, PosturePanel(view.gui)
         self._page_scene = scene
         self._panel = panel
         self._present = view.present

@@ -46,7 +46,7 @@ from humanoid_ros.viewer.drawing.drawn_messages import coloured_meshes, contact_
 from humanoid_ros.viewer.drawing.handles import PullHandle
 from humanoid_ros.viewer.drawing.scene_drawing import ColouredMeshDrawing, SceneDrawing, TraceDrawing
 from humanoid_ros.viewer.drawing.shapes import LARGEST, drawable
-from humanoid_ros.viewer.feature import View, make_features
+from humanoid_ros.viewer.feature import View, known_features
 from humanoid_ros.viewer.inbox import Inbox
 from humanoid_ros.viewer.mechanism_studio import MechanismStudio
 from humanoid_ros.viewer.page import PORT, Page
@@ -142,7 +142,7 @@ class ViewerNode(AnsweringNode):
         self._panel.connect(self._simulator, self._pulling.pick, self._show, self._later)
         self._present = PresentRobot()
         view = View(self, self.page, self._robots, self._present, self._simulator, self._later)
-        self._features = list(make_features(view))
+        self._features = [feature(view) for feature in known_features()]
         self._mechanisms = next(own for own in self._features if isinstance(own, MechanismStudio))
         self._timer = self.create_timer(UNWATCHED_PERIOD, self._draw_in_time)
         self._panel_timer = self.create_timer(UNWATCHED_PERIOD, partial(self._try, "panel", self._refresh_panel))
@@ -171,6 +171,8 @@ class ViewerNode(AnsweringNode):
         bounded("silence", 2.0, 0.2, 60.0, "Silence after which the page says no simulator [s]")
         bounded("pull_stiffness", 600.0, 1.0, 1e5, "Stiffness of the pulling handle [N/m]")
         bounded("pull_max_force", 150.0, 1.0, 1e4, "Largest force of the pulling handle [N]")
+        for feature in known_features():
+            feature.declare_parameters(self)
 
     # Messages in ----------------------------------------------------------------------------------
 

@@ -223,10 +223,10 @@ load_mechanism("fourbar")
 print(sensor.type, "stribeck" in solver_names(), EXTENSIONS[-1].keyword)
 """
 PANELS = """
-from humanoid_ros.viewer.feature import FEATURES, make_features
+from humanoid_ros.viewer.feature import FEATURES, known_features
 
 FEATURES.clear()
-print(list(make_features("the view")))
+print([kind("the view") for kind in known_features()])
 """
 
 

@@ -20,7 +20,7 @@ from humanoid_stack.msg import SimulationStatus
 from examples.extending import energy_panel
 from humanoid_ros.node.parameter_declaration import declare_number
 from humanoid_ros.node.qos import LATCHED
-from humanoid_ros.viewer.feature import FEATURES, View, make_features
+from humanoid_ros.viewer.feature import FEATURES, View, known_features
 from humanoid_ros.viewer.page import Page
 from humanoid_ros.viewer.planner_calls import PresentRobot
 from humanoid_ros.viewer.shown_robots import ShownRobots
@@ -45,7 +45,9 @@ def view(page: Page) -> Iterator[View]:
 
 
 def test_a_mechanism_alone_has_no_folders_of_robots(view: View) -> None:
-    features = {feature.name: feature for feature in make_features(view)}
+    for kind in known_features():
+        kind.declare_parameters(view.node)
+    features = {kind.name: kind(view) for kind in known_features()}
     assert list(features) == ["walk", "posture", "gait", "plan", "mechanism"]
     of_robots: list[Any] = [features[name] for name in ("posture", "gait", "plan")]
     for alone in (True, False, True):
@@ -61,7 +63,7 @@ def test_a_mechanism_alone_has_no_folders_of_robots(view: View) -> None:
 def test_a_panel_of_a_user_is_one_file_and_one_line(view: View, urdf: str) -> None:
     FEATURES.clear()
     energy_panel.register()
-    (panel,) = make_features(view)
+    (panel,) = (kind(view) for kind in known_features())
     assert isinstance(panel, energy_panel.EnergyPanel)
     publisher = view.node.create_publisher(SimulationStatus, "status", LATCHED)
     publisher.publish(SimulationStatus(kinetic_energy=0.25, potential_energy=431.0))
