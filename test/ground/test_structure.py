@@ -53,7 +53,7 @@ BUDGETS = {
     "files of humanoid_planner": 93,
     "lines of humanoid_planner.gait": 20384,
     "files of humanoid_planner.gait": 123,
-    "lines of humanoid_ros": 30396,
+    "lines of humanoid_ros": 30415,
     "files of humanoid_ros": 158,
     "lines of humanoid_sim": 31083,
     "files of humanoid_sim": 122,
@@ -62,7 +62,7 @@ BUDGETS = {
     "dataclasses": 631,
     "public names": 275,
     "folders that import each other": 6,
-    "words of docs": 44997,
+    "words of docs": 44982,
 }
 SLACK = 0.01
 
