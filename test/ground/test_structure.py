@@ -62,7 +62,7 @@ BUDGETS = {
     "dataclasses": 631,
     "public names": 275,
     "folders that import each other": 6,
-    "words of docs": 44982,
+    "words of docs": 44989,
 }
 SLACK = 0.01
 

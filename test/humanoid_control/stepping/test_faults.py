@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from humanoid_control.stepping.walker import Walker, WalkMode
@@ -94,14 +95,19 @@ def test_a_walk_goes_on_when_an_ankle_s_wrench_is_wrong(how):
     check_commands(controller)
 
 
-@pytest.mark.parametrize("what", ["not finite", "0.5 m/s too fast"])
+ASLANT = pytest.param("0.1 rad aslant", marks=pytest.mark.xfail(strict=True, reason="it falls before gravity shows it"))
+
+
+@pytest.mark.parametrize("what", ["not finite", "0.5 m/s too fast", ASLANT])
 def test_an_estimate_that_is_far_off_begins_anew_and_the_robot_stays_up(what):
     simulation, controller = failing()
     state = controller.walker._estimator._filter.state
     if what == "not finite":
         state.vectors[0, 0] = np.nan
-    else:
+    elif what == "0.5 m/s too fast":
         state.vectors[0, 0] += 0.5
+    else:
+        state.rotations[0] = pin.exp3(np.array([0.0, 0.1, 0.0])) @ state.rotations[0]
     simulation.run(2.0)
     assert upright(simulation)
     assert any("begin anew" in fault or "begins anew" in fault for fault in controller.faults)
