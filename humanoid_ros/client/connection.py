@@ -9,7 +9,7 @@ import re
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property, partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -316,6 +316,29 @@ def succeeded(status: int) -> bool:
 
 LONG = 600.0
 """Longest wait for an answer that is computed, or for a scene [s]."""
+
+
+def result_reader(refusals: Collection[int]) -> Callable[[int, Any], Any]:
+    """Return what reads an action's result, and raises an InputError where its code is one of a refused field."""
+
+    def read(status: int, result: Any) -> Any:
+        if not succeeded(status) and result.code in refusals:
+            error = refused(result.message)
+            if isinstance(error, InputError):
+                raise error
+        return result
+
+    return read
+
+
+def path_progress(stage: str) -> Callable[[Any], Progress]:
+    """Return what makes progress of feedback that has the time on a path, and its duration."""
+
+    def read(feedback: Any) -> Progress:
+        done = feedback.path_time / feedback.duration if feedback.duration > 0.0 else 1.0
+        return Progress(stage, min(max(done, 0.0), 1.0), result=feedback)
+
+    return read
 
 
 class Member:

@@ -15,16 +15,18 @@ from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.clock import Clock, ClockType
 from rclpy.publisher import Publisher
 
-from humanoid_model.errors import InputError
-from humanoid_model.progress import Progress, ProgressCallback
+from humanoid_model.progress import ProgressCallback
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
-from humanoid_ros.client.connection import Member, StackError, Task, refused, succeeded
+from humanoid_ros.client.connection import Member, StackError, Task, path_progress, result_reader
 from humanoid_ros.client.requests import numbers
 from humanoid_ros.messages.motion_messages import whole_body_message
 from humanoid_ros.node.qos import COMMAND, NEWEST
 
 AGAIN = 0.1
 """A velocity is said so often: the controller forgets one that isn't renewed [s of wall-clock time]."""
+
+
+_READ = result_reader((CarryOut.Result.INVALID, CarryOut.Result.WRONG_START))
 
 
 class ControllerMethods(Member):
@@ -90,7 +92,8 @@ class ControllerMethods(Member):
     def begin_carry_out(self, motion: WholeBodyTrajectory | WholeBodyMessage) -> Task[CarryOut.Result]:
         """As :meth:`carry_out`, without waiting for the end."""
         message = whole_body_message(motion, "world") if isinstance(motion, WholeBodyTrajectory) else motion
-        return self._connection.start(CarryOut, "carry_out", CarryOut.Goal(trajectory=message), _read, _news)
+        goal = CarryOut.Goal(trajectory=message)
+        return self._connection.start(CarryOut, "carry_out", goal, _READ, path_progress("carrying out"))
 
     def walk(self, forward: float, sideways: float = 0.0, turn: float = 0.0) -> None:
         """Walk from now on, as long as this process lives; zeros let the robot stop, which it does side by side.
@@ -127,15 +130,3 @@ class ControllerMethods(Member):
     def _on_balance(self, message: ControllerStatus) -> None:
         self._balance = message
 
-
-def _read(status: int, result: CarryOut.Result) -> CarryOut.Result:
-    if not succeeded(status) and result.code in (CarryOut.Result.INVALID, CarryOut.Result.WRONG_START):
-        error = refused(result.message)
-        if isinstance(error, InputError):
-            raise error
-    return result
-
-
-def _news(feedback: CarryOut.Feedback) -> Progress:
-    done = feedback.path_time / feedback.duration if feedback.duration > 0.0 else 1.0
-    return Progress("carrying out", min(max(done, 0.0), 1.0), result=feedback)

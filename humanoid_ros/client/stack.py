@@ -18,14 +18,13 @@ from numpy.typing import ArrayLike
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
 from humanoid_model.checks import check_known
-from humanoid_model.errors import InputError
 from humanoid_model.joint_trajectory import JointTrajectory
-from humanoid_model.progress import Progress, ProgressCallback
+from humanoid_model.progress import ProgressCallback
 from humanoid_model.scene import STANDARD_GRAVITY
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.posture.tasks.state import Load
 from humanoid_ros.client.answers import Efforts, efforts_answer
-from humanoid_ros.client.connection import LONG, Member, Task, refused, succeeded
+from humanoid_ros.client.connection import LONG, Member, Task, path_progress, result_reader
 from humanoid_ros.client.controller_methods import ControllerMethods
 from humanoid_ros.client.planner_methods import PlannerMethods
 from humanoid_ros.client.requests import load_message, numbers, request, trajectory_message
@@ -37,11 +36,11 @@ from humanoid_ros.node.clients import SignOfLife
 WORLD = "world"
 SIGN = 0.5
 """How long a bridge may miss this process at least, where its own file asks for signs of life [s]."""
-_REFUSALS = (
+_READ = result_reader((
     ExecuteTrajectory.Result.INVALID_TRAJECTORY,
     ExecuteTrajectory.Result.WRONG_START,
     ExecuteTrajectory.Result.NO_CONTROLLER,
-)
+))
 Motion: TypeAlias = WholeBodyMessage | WholeBodyTrajectory | JointTrajectoryMessage | JointTrajectory
 """What can be executed: a motion of the whole robot or of joints, as a message or the library's."""
 
@@ -106,26 +105,13 @@ class BridgeMethods(Member):
             dead_man=duration(dead_man),
         )
         alive = self._alive  # before the goal: the bridge has to have found it
-        task = self._connection.start(ExecuteTrajectory, "execute_trajectory", goal, _read, _news)
+        task = self._connection.start(ExecuteTrajectory, "execute_trajectory", goal, _READ, path_progress("executing"))
         alive.give(lambda: task.goal_id, lambda: not task.done, dead_man or SIGN)
         return task
 
     @cached_property
     def _alive(self) -> SignOfLife:
         return SignOfLife(self._connection.node)
-
-
-def _read(status: int, result: ExecuteTrajectory.Result) -> ExecuteTrajectory.Result:
-    if not succeeded(status) and result.code in _REFUSALS:
-        error = refused(result.message)
-        if isinstance(error, InputError):
-            raise error
-    return result
-
-
-def _news(feedback: ExecuteTrajectory.Feedback) -> Progress:
-    done = feedback.path_time / feedback.duration if feedback.duration > 0.0 else 1.0
-    return Progress("executing", min(max(done, 0.0), 1.0), result=feedback)
 
 
 class ModelMethods(Member):

@@ -46,7 +46,7 @@ from humanoid_ros.controller.watched_controller import WatchedController
 from humanoid_ros.messages.conversions import array, duration, seconds, stamp
 from humanoid_ros.messages.link_transforms import write_transforms
 from humanoid_ros.messages.serialized_message import SerializedMessage
-from humanoid_ros.node.answering_node import AnsweringActionServer, ManagedNode
+from humanoid_ros.node.answering_node import AnsweringActionServer, ManagedNode, conclude
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import flag, values
 from humanoid_ros.node.qos import COMMAND, NEWEST_OF_ANY, SENSOR, STATE, TRANSFORMS
@@ -79,6 +79,10 @@ class ControllerNode(ManagedNode):
         self._ends: list[Any] = []
         self._motion: RunningMotion | None = None
         self._status = ControllerStatus()
+        # As long as the node: who waits for the end of a motion is answered, whatever becomes of the robot's topics.
+        self._motions = AnsweringActionServer(
+            self, CarryOut, "carry_out", self._carry_out, cancel_callback=self._on_cancel, callback_group=self.group
+        )
         publish_diagnostics(self, "controller", self._diagnostics, self._health)
         if flag(self, "autostart"):
             self.trigger_configure()
@@ -155,15 +159,11 @@ class ControllerNode(ManagedNode):
             serialized=True,
         )
         self._listening = set(wrenches)
-        motions = AnsweringActionServer(
-            self, CarryOut, "carry_out", self._carry_out, cancel_callback=self._on_cancel, callback_group=self.group
-        )
         timer = self.create_timer(LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
         if self._transforms is not None:
             publishers.append(self._transforms)
         self._ends = [
             reading.close,
-            motions.destroy,
             partial(self.destroy_timer, timer),
             partial(self.destroy_subscription, velocities),
             *(partial(self.destroy_publisher, one) for one in publishers),
@@ -179,9 +179,7 @@ class ControllerNode(ManagedNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let the drives hold the joints where they are."""
-        with self._busy:
-            self._active = False
-            self._hold()
+        self._release()
         return TransitionCallbackReturn.SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -204,14 +202,26 @@ class ControllerNode(ManagedNode):
 
     async def close(self) -> None:
         """Let the drives hold the joints."""
+        if self._active:
+            self._release()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a client waits for the end of its motion."""
+        return self._motion is not None
+
+    def _release(self) -> None:
+        """Command nothing from now on: the drives hold the joints, and a motion has ended."""
         with self._busy:
-            if self._active:
-                self._active = False
-                self._hold()
+            self._active = False
+            self._hold()
+            if self._motion is not None and self._walker is not None:
+                self._motion.look(self._walker, self._active)
 
     def destroy_node(self) -> None:
         """Leave."""
         self._leave()
+        self._motions.destroy()
         super().destroy_node()
 
     def _leave(self) -> None:
@@ -336,12 +346,7 @@ class ControllerNode(ManagedNode):
         result: CarryOut.Result = await motion.ended
         self._motion = None
         self.get_logger().info(result.message)
-        if result.success:
-            handle.succeed()
-        elif handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
+        conclude(handle, result.success)
         return result
 
     def _begin(self, handle: ServerGoalHandle) -> RunningMotion:

@@ -34,7 +34,7 @@ from humanoid_ros.controller_bridge.watches import DeadMan, EmergencyStop, FallW
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.conversions import stamp as stamp_message
 from humanoid_ros.messages.message_log import MessageLog
-from humanoid_ros.node.answering_node import AnsweringActionServer, ManagedNode
+from humanoid_ros.node.answering_node import AnsweringActionServer, ManagedNode, conclude
 from humanoid_ros.node.diagnostics import declare_diagnostics_rate, publish_diagnostics
 from humanoid_ros.node.parameter_declaration import declare_flag, declare_text, flag, refuse_unusable, text
 from humanoid_ros.node.requested_files import check_file_parameters, next_free
@@ -231,12 +231,7 @@ class ControllerBridgeNode(ManagedNode):
             if taken:
                 self._taken, self._execution = False, None
         self._record_message(f"{NAME}/result", "std_msgs/msg/String", String(data=f"{result.code}: {result.message}"))
-        if result.success:
-            handle.succeed()
-        elif handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
+        conclude(handle, result.success)
         return result
 
     async def _run(self, handle: ServerGoalHandle) -> ExecuteTrajectory.Result:

@@ -25,7 +25,7 @@ from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.extensions import optional_library
 from humanoid_ros.messages.conversions import seconds
 from humanoid_ros.messages.message_log import MessageLog
-from humanoid_ros.node.answering_node import AnsweringActionServer, AnsweringNode
+from humanoid_ros.node.answering_node import AnsweringActionServer, AnsweringNode, conclude
 from humanoid_ros.node.requested_files import check_requested
 from humanoid_ros.node.service_workers import answer_of, waking_future
 
@@ -260,12 +260,7 @@ class MotionReplays:
             result = await self._show(goal, handle)
         except Exception as problem:
             result = Result(message=self._node.refusals.refuse(NAME, problem))
-        if result.success:
-            handle.succeed()
-        elif handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
+        conclude(handle, result.success)
         return result
 
     async def _show(self, goal: ReplayMotion.Goal, handle: ServerGoalHandle) -> ReplayMotion.Result:

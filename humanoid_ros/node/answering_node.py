@@ -17,7 +17,7 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from lifecycle_msgs.srv import ChangeState
 from rclpy.action import ActionServer
-from rclpy.action.server import RCLError
+from rclpy.action.server import RCLError, ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.lifecycle.node import LifecycleNodeMixin
@@ -276,6 +276,16 @@ class AnsweringActionServer(ActionServer):
                 continue
             return True
         return False
+
+
+def conclude(handle: ServerGoalHandle, success: bool) -> None:
+    """End a goal as what it has come to: done, cancelled by its client, or given up."""
+    if success:
+        handle.succeed()
+    elif handle.is_cancel_requested:
+        handle.canceled()
+    else:
+        handle.abort()
 
 
 class ManagedNode(LifecycleNodeMixin, AnsweringNode):

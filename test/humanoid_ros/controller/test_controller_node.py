@@ -279,6 +279,18 @@ def test_a_motion_is_cancelled_and_ends_with_the_activity(robot: StandingRobot) 
         change(robot.client, Transition.TRANSITION_ACTIVATE)
 
 
+def test_a_node_that_leaves_its_robot_ends_the_motion_first(robot: StandingRobot) -> None:
+    handle, _ = ask(robot, whole_body_message(still(60.0), "world"))
+    robot.tick(20)
+    change(robot.client, Transition.TRANSITION_DEACTIVATE)
+    change(robot.client, Transition.TRANSITION_CLEANUP)
+    try:
+        assert end(robot, handle).code == CarryOut.Result.HELD
+    finally:
+        change(robot.client, Transition.TRANSITION_CONFIGURE)
+        change(robot.client, Transition.TRANSITION_ACTIVATE)
+
+
 def test_motions_that_can_t_be_carried_out_are_refused_by_name(robot: StandingRobot) -> None:
     elsewhere, whole = whole_body_message(still(1.0), "world"), whole_body_message(still(1.0), "world")
     for one in elsewhere.joints.points:
