@@ -24,8 +24,6 @@ from humanoid_ros.node.qos import COMMAND, NEWEST
 
 AGAIN = 0.1
 """A velocity is said so often: the controller forgets one that isn't renewed [s of wall-clock time]."""
-
-
 _READ = result_reader((CarryOut.Result.INVALID, CarryOut.Result.WRONG_START))
 
 
@@ -129,4 +127,3 @@ class ControllerMethods(Member):
 
     def _on_balance(self, message: ControllerStatus) -> None:
         self._balance = message
-

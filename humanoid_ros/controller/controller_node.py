@@ -189,21 +189,18 @@ class ControllerNode(ManagedNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let the drives hold the joints, and leave for good."""
-        if self._active:
-            self.on_deactivate(state)
+        self._release()
         self._leave()
         return TransitionCallbackReturn.SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let the drives hold the joints, and end as finalized."""
-        if self._active:
-            self.on_deactivate(state)
+        self._release()
         return TransitionCallbackReturn.FAILURE
 
     async def close(self) -> None:
         """Let the drives hold the joints."""
-        if self._active:
-            self._release()
+        self._release()
 
     @property
     def busy(self) -> bool:
@@ -213,8 +210,9 @@ class ControllerNode(ManagedNode):
     def _release(self) -> None:
         """Command nothing from now on: the drives hold the joints, and a motion has ended."""
         with self._busy:
-            self._active = False
-            self._hold()
+            if self._active:
+                self._active = False
+                self._hold()
             if self._motion is not None and self._walker is not None:
                 self._motion.look(self._walker, self._active)
 

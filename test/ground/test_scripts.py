@@ -46,13 +46,13 @@ def require(checkout, wanted="# nothing\n", locked=""):
     (checkout / "requirements.lock").write_text(f"# {digest(wanted)}\n{locked}")
 
 
-def make_wheel(folder, name, version):
-    """The smallest wheel that pip installs: a module."""
+def make_wheel(folder, name, version, needs=""):
+    """The smallest wheel that pip installs: a module, and more lines of its metadata."""
     info = f"{name}-{version}.dist-info"
     path = folder / f"{name}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as wheel:
         wheel.writestr(f"{name}.py", f"version = {version!r}\n")
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}")
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr(f"{info}/RECORD", "")
     return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -182,6 +182,28 @@ def test_nothing_is_installed_or_run_whose_hash_is_not_locked_unless_hashes_are_
     assert "is neither 'on' nor 'off'" in setup(checkout, HASHES="no", **options).stderr
     assert setup(checkout, HASHES="off", **options).returncode == 0
     assert list(checkout.glob(".venv/lib/*/site-packages/one.py"))
+
+
+def test_a_release_that_came_after_the_lock_does_not_keep_it_from_being_installed(checkout):
+    """pip looked at two 1.1 for `two[extra]`, whatever was locked, and refused it for want of a hash."""
+    more = "Provides-Extra: extra\n"
+    wheels = {
+        "one": make_wheel(checkout, "one", "1.0", "Requires-Dist: two[extra]>=1.0\n"),
+        "two": make_wheel(checkout, "two", "1.0", more),
+    }
+    make_wheel(checkout, "two", "1.1", more)
+    require(checkout, "one==1.0\n", "".join(f"{name}==1.0 --hash=sha256:{sum}\n" for name, sum in wheels.items()))
+    options = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ".", "_ROS_WHEELS_BOOTSTRAP_COMPLETE": "1"}
+    result = setup(checkout, PYTHON=sys.executable, **options)
+    assert result.returncode == 0, result.stderr
+    [two] = checkout.glob(".venv/lib/*/site-packages/two.py")
+    assert "1.0" in two.read_text()
+
+
+def test_what_is_locked_is_all_that_is_needed():
+    """Nobody resolves what a lock leaves out."""
+    check = subprocess.run([sys.executable, "-m", "pip", "check"], capture_output=True, text=True, timeout=120)
+    assert check.returncode == 0, check.stdout
 
 
 @pytest.mark.parametrize("name", LOCKED)
