@@ -14,6 +14,7 @@ import pinocchio as pin
 
 from humanoid_control.estimation import Estimate, Estimator
 from humanoid_control.stepping.replanned_swing import ReplannedSwing
+from humanoid_control.stepping.standing_posture import StandingPosture, heading, mean_heading, turned
 from humanoid_control.stepping.step_adjustment import AdjustedStep, StepBounds, adjust_step, wanted_offset
 from humanoid_control.stepping.walker_settings import WalkerSettings
 from humanoid_control.walking.footstep_plan import support_soles
@@ -100,25 +101,20 @@ class Walker:
         support_soles(robot)
         self.robot, self.settings = robot, settings or WalkerSettings()
         self.body = WholeBodyControl(robot, self.settings.gains)
-        self._posture = robot.posture(posture)
         self._estimator = estimator or Estimator(robot)
-        self._measure_posture()
+        self._measure_posture(posture)
         self._velocity: Array = np.zeros(3)
         self.reset()
 
-    def _measure_posture(self) -> None:
+    def _measure_posture(self, posture: str) -> None:
         """Sizes of the robot as it stands."""
         body, settings = self.body, self.settings
-        body.look(self._posture, np.zeros(self.robot.model.nv))
-        placed = {name: body.sole(name) for name in body.soles}
-        heading = _heading(next(iter(placed.values())))
-        across = {name: float(_turn(heading).T[1] @ sole.translation[:2]) for name, sole in placed.items()}
+        upright = StandingPosture.of(body, self.robot.posture(posture))
+        self._usual, self._unit = upright.lowered(settings.lower), upright.height
+        turn = turned(mean_heading([body.sole(name) for name in body.soles]))
+        across = {name: float(turn.T[1] @ body.sole(name).translation[:2]) for name in body.soles}
         self._right, self._left = sorted(across, key=across.__getitem__)
-        self._width = across[self._left] - across[self._right]
-        self._height = float(body.centre[2] - np.mean([sole.translation[2] for sole in placed.values()]))
-        self._trunk = pin.utils.rotate("z", -heading) @ body.data.oMi[self.robot.base_joint].rotation
-        self._unit, self._weight = self._height, GRAVITY * self.robot.total_mass
-        self._height *= 1.0 - settings.lower
+        self._width, self._weight = across[self._left] - across[self._right], GRAVITY * self.robot.total_mass
         self._edge = np.min([np.abs(sole.patch).max(axis=0) for sole in body.soles.values()], axis=0) - settings.margin
         self._half = 0.5 * np.max([np.ptp(sole.patch, axis=0) for sole in body.soles.values()], axis=0)
         self._widest = max(settings.widest * self._unit, self._width)
@@ -132,6 +128,7 @@ class Walker:
         self._estimator.reset(placement_world_base)
         self.body.reset()
         self.mode, self.stance = WalkMode.STANDING, self._left
+        self._stands, self._led = self._usual, self._usual
         self._bearing: tuple[str, ...] = (self._right, self._left)
         self.estimate: Estimate | None = None
         self._heavier, self._aside = 0.0, np.zeros(3)
@@ -188,6 +185,18 @@ class Walker:
         if not np.all(np.isfinite(velocity)):
             raise InputError(f"is {velocity.tolist()}", element="velocity", remedy="Give finite numbers")
         self._velocity = velocity
+        if np.any(velocity != 0.0):
+            self._led = self._usual
+
+    def stand(self, q: Array | None = None) -> None:
+        """Go to another posture on both soles; to its own again when it is to walk or has to step.
+
+        Args:
+            q: (nq,) of the other one, whose base may be anywhere; None: its own.
+        """
+        here = self.body.q, self.body.v
+        self._led = self._usual if q is None else StandingPosture.of(self.body, q)
+        self.body.look(*here)
 
     def update(self, time: float, measurement: Measurement) -> Command | None:
         """Efforts of the driven joints until the next tick.
@@ -254,18 +263,18 @@ class Walker:
         standing = [self.stance] if self.mode is WalkMode.STEPPING else list(self._soles)
         self._ground = {name: self._lowest(name) for name in self._soles}
         ground = min(self._ground[name] for name in standing)
-        height = max(float(body.centre[2]) - ground, 0.3 * self._height)
+        height = max(float(body.centre[2]) - ground, 0.3 * self._usual.height)
         self._omega = math.sqrt(GRAVITY / height)
         base = body.data.oMi[self.robot.base_joint].rotation
         self._centre = body.centre[:2] + (base @ self._aside)[:2]
         self.dcm = self._centre + body.centre_velocity[:2] / self._omega
-        one, other = (_heading(sole) for sole in self._soles.values())
-        self._ahead = one + 0.5 * _wrapped(other - one)
+        self._ahead = mean_heading(list(self._soles.values()))
+        self._stands = self._stands.towards(self._led, dt, body, settings.climb)
         if not abs(_wrapped(self._course - self._ahead)) < settings.sharpest:
             self._course = self._ahead  # at the start, or when the feet were turned too far from it
         if self.mode is WalkMode.STEPPING:
             self._course += dt * self._velocity[2]
-        upright = pin.utils.rotate("z", self._ahead) @ self._trunk
+        upright = pin.utils.rotate("z", self._ahead) @ self._stands.trunk
         self._lean, self._upright = math.acos(min(max(0.5 * (float(np.sum(upright * base)) - 1.0), -1.0), 1.0)), upright
         if self._lean > settings.fallen:
             self.mode = WalkMode.FALLEN
@@ -277,7 +286,7 @@ class Walker:
         k, level = settings.height_frequency, sum(self._ground[name] for name in self._bearing) / len(self._bearing)
         rise = dt * settings.climb
         self._level = level if math.isnan(self._level) else min(max(level, self._level - rise), self._level + rise)
-        lift = k**2 * (self._level + self._height - body.centre[2]) - 2.0 * k * body.centre_velocity[2]
+        lift = k**2 * (self._level + self._stands.height - body.centre[2]) - 2.0 * k * body.centre_velocity[2]
         lift += self._heavier * (lift + GRAVITY)
         body.move_centre(np.append(self._omega**2 * (self._centre - self.pressure), lift))
         for name in self._bearing:
@@ -290,7 +299,7 @@ class Walker:
         ease = 1.0 + max(0.0, 1.0 - (self._lean / settings.lean) ** 2) * self._urgency**2
         body.orient_base(self._upright, ease=ease)
         body.calm(ease)
-        body.keep_posture(self._posture)
+        body.keep_posture(self._stands.q)
         return body.solve()
 
     # Standing --------------------------------------------------------------------------------------------------------
@@ -300,6 +309,7 @@ class Walker:
         settings = self.settings
         self._bearing = (self._right, self._left)
         polygon, target = self._polygon(), np.mean([self._origin(name) for name in self._soles], axis=0)
+        target += turned(self._ahead) @ self._stands.offset
         if self.mode is WalkMode.SHIFTING:
             inward = self._origin(self._other(self.stance)) - self._origin(self.stance)
             target = self._origin(self.stance) + inward / (1.0 + math.exp(self._omega * settings.step_time))
@@ -351,6 +361,7 @@ class Walker:
     def _begin(self, time: float, stance: str) -> None:
         """Begin a step on a foot; the other one still bears for a while."""
         self.mode, self.stance, self._began, self._swing = WalkMode.STEPPING, stance, time, None
+        self._led = self._usual
         self._duration, self._bearing = self.settings.step_time, (self._right, self._left)
         self._adjust(0.0)
 
@@ -358,7 +369,7 @@ class Walker:
         """Lead the swinging foot; go on with the next step when it has landed."""
         settings, elapsed, free = self.settings, time - self._began, self._other(self.stance)
         if self._swing is None and elapsed >= settings.double_support:
-            here = np.append(self._soles[free].translation, _heading(self._soles[free]))
+            here = np.append(self._soles[free].translation, heading(self._soles[free]))
             self._swing = ReplannedSwing(here, settings.clearance * self._unit, elapsed)
             self._bearing = (self.stance,)
         late = elapsed - settings.double_support > 0.5 * (self._duration - settings.double_support)
@@ -373,7 +384,7 @@ class Walker:
         """Step on with the other foot; stand where nothing else is wanted and both are side by side."""
         if not np.any(self._velocity != 0.0):
             gap = self._origin(landed) - self._origin(self._other(landed))
-            ahead = _turn(_heading(self._soles[landed])).T @ gap
+            ahead = turned(heading(self._soles[landed])).T @ gap
             if abs(ahead[0]) < _BESIDE and polygon_margin(self._polygon(), self.dcm) > _INSIDE:
                 self.mode, self._bearing = WalkMode.STANDING, (self._right, self._left)
                 return
@@ -382,10 +393,10 @@ class Walker:
     def _wanted(self) -> tuple[Array, Array]:
         """Displacements of this step and of the one after it, in the stance's axes, (2,) each [m]."""
         side = 1.0 if self.stance == self._right else -1.0
-        off = _wrapped(self._course - _heading(self._soles[self.stance]))
+        off = _wrapped(self._course - heading(self._soles[self.stance]))
         way, across = self._velocity[:2] * self.settings.step_time, np.array([0.0, side * self._width])
-        turned = _turn(off + 0.5 * self._velocity[2] * self.settings.step_time)
-        return turned @ (way + across), turned @ (way - across)
+        turn = turned(off + 0.5 * self._velocity[2] * self.settings.step_time)
+        return turn @ (way + across), turn @ (way - across)
 
     def _beside(self, bend: float) -> float:
         """Least lateral distance of a foot that lands turned by an angle: all of it is beside the standing one [m]."""
@@ -395,8 +406,8 @@ class Walker:
     def _adjust(self, elapsed: float) -> AdjustedStep:
         """Choose pressure, place and duration of the step anew."""
         settings, side = self.settings, 1.0 if self.stance == self._right else -1.0
-        origin, yaw = self._origin(self.stance), _heading(self._soles[self.stance])
-        turn, rest = _turn(yaw), self._duration - elapsed
+        origin, yaw = self._origin(self.stance), heading(self._soles[self.stance])
+        turn, rest = turned(yaw), self._duration - elapsed
         free = self._origin(self._other(self.stance)) if self._swing is None else self._swing.position[:2]
         step, following = self._wanted()
         bend = min(max(_wrapped(self._course - yaw), -settings.sharpest), settings.sharpest)
@@ -425,17 +436,6 @@ class Walker:
         if not settled:
             self._duration = adjusted.duration
         return adjusted
-
-
-def _turn(yaw: float) -> Array:
-    """(2, 2) rotation by an angle [rad]."""
-    c, s = math.cos(yaw), math.sin(yaw)
-    return np.array([[c, -s], [s, c]])
-
-
-def _heading(placement: pin.SE3) -> float:
-    """Angle of a frame's x axis about the vertical [rad]."""
-    return math.atan2(placement.rotation[1, 0], placement.rotation[0, 0])
 
 
 def _wrapped(angle: float) -> float:

@@ -357,8 +357,7 @@ class ControllerNode(ManagedNode):
         walker = self._walker
         if walker is None or not self._active:
             raise MotionRefusedError("the controller is inactive", CarryOut.Result.NOT_READY, remedy="Activate it")
-        measured = dict(zip(walker.walker.joint_names, self._positions.tolist(), strict=True))
-        tracker = new_tracker(handle.request.trajectory, walker.walker.robot, measured, self._settings)
+        tracker = new_tracker(handle.request.trajectory, walker, self._positions, self._settings)
         silent = set(tracker.sensors) - self._listening
         if silent:
             topics = [(WrenchStamped, f"wrenches/{name}", partial(self._on_wrench, name), SENSOR) for name in silent]
@@ -375,8 +374,8 @@ class ControllerNode(ManagedNode):
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         with self._busy:
-            if self._motion is not None and self._motion.handle is handle:
-                self._motion.tracker.stop("cancelled")
+            if self._walker is not None and self._motion is not None and self._motion.handle is handle:
+                self._walker.stop("cancelled")
         return CancelResponse.ACCEPT
 
     # Tell -------------------------------------------------------------------------------------------------------------

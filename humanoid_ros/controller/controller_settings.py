@@ -47,6 +47,9 @@ class ControllerSettings(Described):
     start_tolerance: float = number(
         0.1, "how far each joint may be from where a motion begins", "rad or m", low=0.0, high=1.0
     )
+    approach: float = number(
+        5.0, "longest way on both feet to the posture in which a motion begins", "s", low=0.0, high=60.0
+    )
     odom_frame: str = text("odom", "frame in which the robot's place is estimated")
     base_frame: str = text("", "frame of the estimated base; empty: the robot's base link")
     publish_tf: bool = flag(

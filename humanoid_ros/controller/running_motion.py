@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 from humanoid_stack.action import CarryOut
 from humanoid_stack.msg import WholeBodyTrajectory as WholeBodyMessage
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
 
 from humanoid_control.tracking import MotionTracker, TrackMode
-from humanoid_model import Robot
+from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_ros.controller.controller_settings import ControllerSettings
 from humanoid_ros.controller.watched_controller import WatchedController
@@ -38,31 +36,32 @@ class MotionRefusedError(InputError):
 
 
 def new_tracker(
-    message: WholeBodyMessage, robot: Robot, measured: Mapping[str, float], settings: ControllerSettings
+    message: WholeBodyMessage, controller: WatchedController, positions: Array, settings: ControllerSettings
 ) -> MotionTracker:
     """Return what carries a client's motion out.
 
     Args:
         message: of the client.
-        robot: that is to move.
-        measured: positions of joints by name [rad or m].
+        controller: of the robot that is to move.
+        positions: measured, of the controller's joints [rad or m].
         settings: how far the robot may be from the beginning.
 
     Raises:
         InputError: the motion is malformed, or without base and contacts.
-        MotionRefusedError: the robot isn't where it begins.
+        MotionRefusedError: the robot isn't where it begins, and can't be brought there.
     """
-    _, motion = read_motion(message, robot, measured)
+    walker = controller.walker
+    measured = dict(zip(walker.joint_names, positions.tolist(), strict=True))
+    _, motion = read_motion(message, walker.robot, measured)
     if motion is None or not motion.contacts:
         raise InputError(
             "is empty", element="trajectory.contacts", remedy="Give base and contacts: the robot balances on them"
         )
     tracker = MotionTracker(motion)
-    off = {name: abs(measured[name] - motion.q[0][robot.index_q(name)]) for name in tracker.joint_names}
-    worst = max(off, key=lambda name: off[name] if np.isfinite(off[name]) else np.inf)
-    if not off[worst] <= settings.start_tolerance:
+    joint, off = controller.start_error(tracker, positions)
+    if not off <= settings.start_tolerance and not controller.can_approach(tracker):
         raise MotionRefusedError(
-            f"joint '{worst}' is {off[worst]:.3g} off the first point",
+            f"joint '{joint}' is {off:.3g} off the first point",
             Result.WRONG_START,
             element="trajectory.joints.points[0]",
             remedy=f"Bring the robot there first: within start_tolerance, {settings.start_tolerance:g}",
@@ -90,7 +89,10 @@ class RunningMotion:
         if self.ended.done():
             return
         tracker, end = self.tracker, float(self.tracker.motion.times[-1])
-        if not active or controller.tracker is not tracker:
+        if active and controller.missed and controller.tracker is None:
+            code = Result.CANCELLED if self.handle.is_cancel_requested else Result.WRONG_START
+            self._end(code, f"wasn't begun: {controller.missed}")
+        elif not active or controller.tracker is not tracker:
             reason = controller.holding or "the controller was deactivated or began anew"
             self._end(Result.HELD, f"ended at {tracker.phase:.2f} of {end:.2f} s: {reason}")
         elif tracker.mode is TrackMode.FALLEN:

@@ -27,8 +27,9 @@ _REST = 0.5
 class WatchedController:
     """Answers measurements with commands that can be sent, or says that the drives are to hold the joints.
 
-    The walker commands; a motion takes over from it when its tracker knows how the robot stands, and the walker from a
-    motion that has ended on soles alone, when it is told to walk.
+    The walker commands. It brings the robot to the posture in which a motion begins; the motion takes over from it when
+    its tracker knows how the robot stands, and the walker from a motion that has ended on soles alone, when it is told
+    to walk.
 
     - A sensor is lost for longer than ``patience``: the robot stops, then the drives hold its joints until all are
       back; then it begins anew.
@@ -46,6 +47,7 @@ class WatchedController:
         tracker: of the newest motion; None before there is any, and after the walker has taken over.
         needed: force-torque sensors that the walker can't do without: those of the soles.
         holding: why the drives hold the joints; empty: they don't.
+        missed: why the motion was given up before its beginning; empty: it wasn't.
         faults: what was wrong since they were taken, and what was done.
     """
 
@@ -75,6 +77,7 @@ class WatchedController:
         self.tracker: MotionTracker | None = None
         self._commander: Walker | MotionTracker = self.walker
         self._next: Walker | MotionTracker | None = None
+        self._approach_end, self.missed = math.inf, ""
         self.holding, self._held_until = "", -math.inf
         self._time, self._velocity_end, self._moved = -math.inf, -math.inf, -math.inf
         self._place: Array = np.full(3, np.nan)
@@ -138,8 +141,24 @@ class WatchedController:
         if self._next is None:
             self._take_over(self.walker)
 
+    def start_error(self, tracker: MotionTracker, positions: Array) -> tuple[str, float]:
+        """Return the joint that is farthest from where a motion begins, and how far [rad or m].
+
+        Args:
+            tracker: of the motion.
+            positions: of the joints of measurements.
+        """
+        first, robot = tracker.motion.q[0], self.walker.robot
+        off = [abs(one - first[robot.index_q(n)]) for n, one in zip(tracker.joint_names, positions, strict=True)]
+        worst = int(np.argmax(np.nan_to_num(off, nan=np.inf)))
+        return tracker.joint_names[worst], off[worst]
+
+    def can_approach(self, tracker: MotionTracker) -> bool:
+        """Whether the walker can bring the robot to where a motion begins: on its soles."""
+        return self._commander is self.walker and sorted(tracker.bearing) == sorted(self.walker.body.soles)
+
     def carry_out(self, tracker: MotionTracker) -> None:
-        """Begin a motion; its tracker takes over as soon as it knows how the robot stands.
+        """Begin a motion; its tracker takes over as soon as the robot is there and it knows how the robot stands.
 
         Raises:
             InputError: another one is under way, or nobody knows yet how the robot stands.
@@ -151,8 +170,37 @@ class WatchedController:
         if self._commander is self.walker and self.walker.mode is not WalkMode.STANDING:
             raise InputError(f"the robot is {self.walker.mode.value}", remedy="Let it stand first")
         self.walker.walk(0.0)
-        self.tracker = tracker
-        self._take_over(tracker)
+        self.tracker, self.missed = tracker, ""
+        if self.can_approach(tracker):
+            self.walker.stand(tracker.motion.q[0])
+            self._approach_end = self._time + self._settings.approach
+        else:
+            self._take_over(tracker)
+
+    def _approach(self, tracker: MotionTracker, positions: Array) -> None:
+        """Let a motion take over once the robot is where it begins; give it up when it doesn't come there in time."""
+        joint, off = self.start_error(tracker, positions)
+        if self.walker.mode is not WalkMode.STANDING:
+            self._give_up(f"the robot had to step on the way to its beginning: it is {self.walker.mode.value}")
+        elif off <= self._settings.start_tolerance:
+            self._take_over(tracker)
+        elif self._time > self._approach_end:
+            self._give_up(f"joint '{joint}' stayed {off:.3g} off the first point for {self._settings.approach:g} s")
+
+    def _give_up(self, reason: str) -> None:
+        self.missed, self.tracker = reason, None
+        self.walker.stand()
+
+    @property
+    def _approaches(self) -> bool:
+        return self._next is None and self._commander is self.walker and self.tracker is not None
+
+    def stop(self, reason: str) -> None:
+        """Stop the motion that is carried out, if there is any, in the stance that the robot has."""
+        if self._approaches:
+            self._give_up(reason)
+        elif self.tracker is not None:
+            self.tracker.stop(reason)
 
     def _take_over(self, successor: Walker | MotionTracker) -> None:
         """Let somebody else command, in the same world, when he is ready."""
@@ -189,8 +237,8 @@ class WatchedController:
         lost, rests = self._look(measurement), self._rests()
         if lost or time > self._velocity_end:
             self.walker.walk(0.0)
-        if lost and self.tracker is not None:
-            self.tracker.stop(lost)
+        if lost:
+            self.stop(lost)
         if lost and rests:
             self._hold_and_forget(f"{lost} for {own.patience:g} s: joints are held", time)
         if time < self._held_until or (lost and self.holding):
@@ -218,8 +266,11 @@ class WatchedController:
 
     def _command(self, measurement: Measurement) -> Command | None:
         """Ask who commands; whoever is to take over listens until he can."""
-        successor, command = self._next, None
+        if self._approaches and self.tracker is not None:
+            self._approach(self.tracker, measurement.joint_positions)
+        successor = self._next
         if successor is not None:
+            command = None
             try:
                 command = successor.update(measurement.time, measurement)
             except HumanoidError as error:

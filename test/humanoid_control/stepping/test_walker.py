@@ -61,6 +61,36 @@ def test_it_stands_walks_at_the_velocity_and_stops_beside_its_feet():
     assert stands(simulation)
 
 
+def bend(robot, q, knee, more=None):
+    """A configuration of HRP-2 with knees bent further by an angle and its soles as they were; other joints by name."""
+    q = q.copy()
+    for side in "RL":
+        for joint, share in ((2, -0.5), (3, 1.0), (4, -0.5)):
+            q[robot.index_q(f"{side}LEG_JOINT{joint}")] += share * knee
+    for name, angle in (more or {}).items():
+        q[robot.index_q(name)] = angle
+    return q
+
+
+def test_it_stands_in_another_posture_until_it_walks():
+    simulation, loop = walking("hrp2")
+    simulation.run(0.3)
+    walker, own = loop.controller, simulation.robots["hrp2"]
+    q = bend(walker.robot, walker.robot.posture("half_sitting"), 0.3, {"RARM_JOINT3": -1.2, "CHEST_JOINT1": 0.25})
+    walker.stand(q)
+    simulation.run(2.5)
+    assert walker.mode is WalkMode.STANDING
+    np.testing.assert_allclose(own.q[7:], q[7:], atol=0.05)
+    walker.walk(0.1)
+    simulation.run(2.0)
+    walker.walk(0.0)
+    simulation.run(3.0)
+    assert walker.mode is WalkMode.STANDING
+    usual = walker.robot.posture("half_sitting")[walker.robot.index_q("RARM_JOINT3")]
+    assert own.q[walker.robot.index_q("RARM_JOINT3")] == pytest.approx(usual, abs=0.05)
+    assert stands(simulation, "hrp2")
+
+
 def test_a_push_beyond_its_soles_makes_it_step_and_stand_again():
     simulation, loop = walking()
     simulation.run(0.5)

@@ -37,6 +37,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.feature("000-F029")]
 
 CONTROLLER_ARGUMENTS = (
     *("-p", "patience:=1.5", "-p", "status_rate:=100.0", "-p", "diagnostics_rate:=10.0", "-p", "velocity_timeout:=1.0"),
+    *("-p", "approach:=0.5"),
 )
 """Patient with the tests' machine."""
 TICK = 0.002
@@ -299,7 +300,7 @@ def test_motions_that_can_t_be_carried_out_are_refused_by_name(robot: StandingRo
     loose.contacts, other.robot = [], "bip"
     whole.base[1].position.z = math.nan
     for message, code, words in (
-        (elsewhere, CarryOut.Result.WRONG_START, "off the first point"),
+        (elsewhere, CarryOut.Result.WRONG_START, "off the first point for 0.5 s"),
         (loose, CarryOut.Result.INVALID, "trajectory.contacts: is empty"),
         (other, CarryOut.Result.INVALID, "trajectory.robot: is 'bip'"),
         (whole, CarryOut.Result.INVALID, "trajectory.base[1]"),

@@ -210,14 +210,26 @@ def test_who_has_fallen_stays_soft_until_it_is_started_anew(bench: Bench) -> Non
     assert not bench.watched.fallen
 
 
-def still(seconds: float) -> MotionTracker:
-    """BIP stays as it stands."""
+def still(seconds: float, knees: float = 0.0, hips: float = 0.0) -> MotionTracker:
+    """BIP stays as it stands, with knees bent by an angle more on the same soles, or with legs apart."""
     robot = load_robot("bip")
     ground = Surface("ground", "ground", pin.SE3.Identity())
     names = [name for name, location in robot.contacts.items() if location.support]
     spans = [ContactSpan(Contact(robot.contacts[name], ground, 0.0, 0.0, 0.0), 0.0, seconds) for name in names]
-    q, rest = robot.postures["standing"], np.zeros((2, robot.model.nv))
+    q, rest = robot.posture("standing"), np.zeros((2, robot.model.nv))
+    for side, sign in (("r", -1.0), ("l", 1.0)):
+        for joint, angle in (("knee", knees), ("hip_pitch", -0.5 * knees), ("ankle_pitch", -0.5 * knees)):
+            q[robot.index_q(f"{side}_{joint}")] += angle
+        q[robot.index_q(f"{side}_hip_roll")] += sign * hips
     return MotionTracker(WholeBodyTrajectory(robot, [0.0, seconds], [q, q], rest, rest, spans))
+
+
+def begin(bench: Bench, tracker: MotionTracker) -> None:
+    """Let the walker bring the robot to where a motion begins, and the motion take over."""
+    end = bench.simulation.time + 3.0
+    while bench.watched.commander is bench.watched.walker and bench.simulation.time < end:
+        assert None not in bench.go(0.05)
+    assert bench.watched.commander is tracker
 
 
 def test_a_motion_takes_over_in_the_same_world_and_the_walker_from_it(bench: Bench) -> None:
@@ -228,16 +240,14 @@ def test_a_motion_takes_over_in_the_same_world_and_the_walker_from_it(bench: Ben
     answers = bench.go(0.1)
     assert bench.watched.commander is walker, "the tracker doesn't know yet how the robot stands"
     assert None not in answers
-    answers = bench.go(0.4)
-    assert None not in answers
-    assert bench.watched.commander is tracker
+    begin(bench, tracker)
     after = bench.robot.placement_world_base.inverse() * tracker.estimate.placement_world_base
     np.testing.assert_allclose(after.homogeneous, before.homogeneous, atol=5e-3)
     with pytest.raises(InputError, match="Cancel the motion first"):
         bench.watched.walk(np.array([0.1, 0.0, 0.0]))
     with pytest.raises(InputError, match="another motion is carried out"):
         bench.watched.carry_out(still(0.5))
-    bench.go(0.5)
+    bench.go(0.6)
     assert tracker.mode is TrackMode.DONE
     for _ in range(15):
         bench.watched.walk(np.array([0.1, 0.0, 0.0]))
@@ -248,6 +258,36 @@ def test_a_motion_takes_over_in_the_same_world_and_the_walker_from_it(bench: Ben
     np.testing.assert_allclose(after.homogeneous, before.homogeneous, atol=0.02)
     assert bench.robot.placement_world_base.translation[0] > 0.1
     assert bench.upright
+
+
+def test_the_walker_brings_the_robot_to_where_a_motion_begins(bench: Bench) -> None:
+    watched, tracker = bench.watched, still(0.5, knees=0.6)
+    joint, off = watched.start_error(tracker, bench.robot.q[7:])
+    assert off > 0.2, joint
+    watched.carry_out(tracker)
+    begin(bench, tracker)
+    assert watched.start_error(tracker, bench.robot.q[7:])[1] < 0.1
+    bench.go(0.8)
+    assert tracker.mode is TrackMode.DONE
+    assert bench.upright
+
+
+@pytest.mark.parametrize("way", ["never there", "cancelled", "pushed"])
+def test_a_motion_whose_beginning_is_not_reached_is_given_up(bench: Bench, way: str) -> None:
+    watched, tracker = bench.watched, still(0.5, hips=0.3)
+    watched.carry_out(tracker)
+    assert None not in bench.go(0.2)
+    assert watched.moves
+    if way == "cancelled":
+        watched.stop("cancelled")
+    if way == "pushed":
+        bench.simulation.apply_wrench("bip/trunk", [6.0 * bench.robot.robot.total_mass, 0.0, 0.0], duration=0.1)
+    assert None not in bench.go(6.0 if way == "never there" else 1.0)
+    words = {"never there": "off the first point for 5 s", "cancelled": "cancelled", "pushed": "had to step"}[way]
+    assert words in watched.missed
+    assert watched.tracker is None
+    assert bench.upright
+    watched.walk(np.array([0.1, 0.0, 0.0]))
 
 
 def test_a_motion_begins_only_where_the_robot_is_known_and_stands(bench: Bench) -> None:
@@ -264,8 +304,7 @@ def test_a_motion_begins_only_where_the_robot_is_known_and_stands(bench: Bench) 
 def test_sensors_that_are_lost_in_a_motion_end_it_and_the_drives_hold_for_good(bench: Bench) -> None:
     tracker = still(20.0)
     bench.watched.carry_out(tracker)
-    bench.go(0.6)
-    assert bench.watched.moves
+    begin(bench, tracker)
     bench.tamper = without_wrench
     bench.go(0.8)
     assert tracker.mode is TrackMode.STOPPED
@@ -281,8 +320,9 @@ def test_sensors_that_are_lost_in_a_motion_end_it_and_the_drives_hold_for_good(b
 
 
 def test_a_gap_in_a_motion_lets_the_drives_hold(bench: Bench) -> None:
-    bench.watched.carry_out(still(20.0))
-    bench.go(0.6)
+    tracker = still(20.0)
+    bench.watched.carry_out(tracker)
+    begin(bench, tracker)
     for jump in (1.0, 2.0):
         bench.tamper = lambda measurement, jump=jump: replace(measurement, time=measurement.time + jump)
         assert bench.go(0.2) == [None] * 100
@@ -301,7 +341,7 @@ def test_a_motion_that_can_t_begin_leaves_the_walker_in_command(
 
     monkeypatch.setattr(tracker, "update", fail)
     bench.watched.carry_out(tracker)
-    assert None not in bench.go(0.1)
+    assert None not in bench.go(1.0)
     assert bench.watched.commander is bench.watched.walker
     assert not bench.watched.moves
     assert any("can't take over: it: is lost" in fault for fault in bench.watched.faults)
