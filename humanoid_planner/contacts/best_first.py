@@ -12,7 +12,7 @@ import math
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -118,8 +118,11 @@ class SearchSpace(ABC, Generic[S]):
         """Return the nodes whose expansion left states out that another one gives; asked when nothing else waits."""
         return ()
 
-    def delay(self, state: S) -> float:
-        """Return what is added to the potential of a state that waits; it may grow while the search goes on."""
+    def remember(self, node: Node[S], cut: Iterable[Node[S]]) -> None:
+        """Take back what :meth:`forget` took of a node."""
+
+    def delay(self, node: Node[S], nodes: list[Node[S]]) -> float:
+        """Return what is added to the potential of a node that waits; it may grow while the search goes on."""
         return 0.0
 
     def tie(self, state: S) -> tuple[int, ...]:
@@ -180,8 +183,11 @@ class BestFirstSearch(Generic[S]):
             )
         self._insert(start, None)
 
-    def close(self, node: Node[S]) -> None:
+    def close(self, node: Node[S]) -> list[Node[S]]:
         """Cut a node off, with all that grew from it; the search goes on in what is left of the tree.
+
+        Returns:
+            What was cut off.
 
         Raises:
             InputError: it is the root.
@@ -201,6 +207,16 @@ class BestFirstSearch(Generic[S]):
         for index in sorted(again if parent.expanded else again | {parent.index}):
             self._wait(self.nodes[index])
         self._best = min((one for one in self.nodes if not one.closed), key=lambda one: one.potential).index
+        return cut
+
+    def reopen(self, cut: Sequence[Node[S]], goal: Node[S]) -> None:
+        """Put back what was cut off a node that isn't, with the goal that had been reached from it."""
+        self.space.remember(cut[0], cut)
+        for node in cut:
+            node.closed = False
+            if not node.expanded and node is not goal:
+                self._wait(node)
+        self.goal = goal
 
     @property
     def best(self) -> Node[S]:
@@ -261,7 +277,7 @@ class BestFirstSearch(Generic[S]):
                 node = self.nodes[entry[2]]
                 if node.closed:
                     continue
-                late = node.potential + self.space.delay(node.state)
+                late = node.potential + self.space.delay(node, self.nodes)
                 if late > entry[0]:
                     heapq.heappush(self._waiting, (late, *entry[1:]))
                     continue
@@ -368,7 +384,7 @@ class BestFirstSearch(Generic[S]):
         return search
 
 
-_FORMAT = "humanoid_stack search tree 3"
+_FORMAT = "humanoid_stack search tree 4"
 
 
 def save_tree(search: BestFirstSearch[S], path: str | Path, problem: str) -> None:

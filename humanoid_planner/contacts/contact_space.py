@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -28,6 +29,10 @@ from humanoid_planner.posture.tasks.state import ForceModel, PostureState
 PRE_CONTACT = 0.02
 
 
+#: Contacts of a couple so near to each other are at about the same place [m].
+_NEAR = 0.1
+#: Share of the potential that was gained so far by which a step like one that has no way is put off.
+_DEARER = 0.1
 #: Time between two looks at whether to stop, within a posture [s].
 _LOOK = 0.1
 
@@ -46,6 +51,7 @@ class ChildCounts:
         unbalanced: proved to have no equilibrium.
         refused: couples whose pre-contact has no posture.
         disconnected: left out by the test of the way from the parent.
+        blocked: left for later, as paths of the body that comes are blocked by the scene.
     """
 
     tried: int = 0
@@ -54,6 +60,7 @@ class ChildCounts:
     unbalanced: int = 0
     refused: int = 0
     disconnected: int = 0
+    blocked: int = 0
 
 
 @dataclass
@@ -68,6 +75,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         caller: of the posture generator.
         problem: what is asked for.
         goal_holds: couples that hold at the end.
+        clear: tells whether a body that comes into contact has a path clear of the scene; None for always.
         counts: what became of the stances that were looked at.
         workers: that answer a node's questions at a time; None answers them here, one after the other.
     """
@@ -76,6 +84,7 @@ class ContactSpace(SearchSpace[StancePosture]):
     caller: PostureCaller
     problem: ContactProblem
     goal_holds: frozenset[int]
+    clear: Callable[[StancePosture, PlannedStance], bool] | None = None
     counts: ChildCounts = field(default_factory=ChildCounts)
     workers: PostureWorkers | None = None
 
@@ -86,8 +95,16 @@ class ContactSpace(SearchSpace[StancePosture]):
         self._added: list[PlannedStance] = []
         self._answered: dict[tuple[int, int], PostureResult] = {}
         self._failures: Counter[tuple[int, ...]] = Counter()
+        #: Nodes whose children were left out: for others that promised more, or as a body has no clear path to them;
+        #: and those of the latter that were expanded again.
         self._cut: set[int] = set()
+        self._doubtful: set[int] = set()
+        self._trusted: set[int] = set()
+        self._node: Node[StancePosture] | None = None
         self._pause = _Pause(lambda: False)
+        #: Where contacts changed on steps that have no way, by couples, and what the next one like these is put off by.
+        self._refused: dict[tuple[tuple[int, ...], int, Role], list[tuple[float, float]]] = {}
+        self._dearer = 0.0
         #: Stances that nodes have no way to, by the nodes' indices; the goal's posture is None.
         self._no_way: dict[int, list[PlannedStance | None]] = {}
         #: What kept nodes from the goal, by index.
@@ -119,9 +136,25 @@ class ContactSpace(SearchSpace[StancePosture]):
         state.set(kinematics.coordinates(q))
         return self.problem.potential.value(state)
 
-    def delay(self, state: StancePosture) -> float:
-        """Return the penalty of what failed among children of stances of the same couples, wherever these hold."""
-        return self.problem.failure_penalty * self._failures[state.stance.couples]
+    def delay(self, node: Node[StancePosture], nodes: list[Node[StancePosture]]) -> float:
+        """Return the penalty of what failed among children of stances of the same couples, wherever these hold.
+
+        A step like one that has no way, here or on the way here, costs a share of what the best node has gained.
+        """
+        failed = self.problem.failure_penalty * self._failures[node.state.stance.couples]
+        if not self._refused:
+            return failed
+        alike, one = 0, node
+        while one.parent is not None:
+            alike += self._alike(one.state.stance)
+            one = nodes[one.parent]
+        return failed + self._dearer * alike
+
+    def _alike(self, stance: PlannedStance) -> int:
+        """Return to how many stances of the same couples, the one that changes at about the same place, no way led."""
+        changed = _changed(stance)
+        places = self._refused.get((stance.couples, changed.couple, changed.role), ())
+        return sum(math.hypot(changed.x - x, changed.y - y) < _NEAR for x, y in places)
 
     def add(self, state: StancePosture) -> bool:
         """Remembers a stance."""
@@ -172,12 +205,12 @@ class ContactSpace(SearchSpace[StancePosture]):
         Each couple's children ask for postures in turn; what all couples ask at a time is answered at a time.
         The children come in the order of the couples, whoever answers first.
         """
-        self._pause = _Pause(stop)
+        self._pause, self._node = _Pause(stop), node
         families = [(node, asking) for asking in self._children(node)]
         if self.problem.method == "vbfp" and node.parent is not None:
             families.append((nodes[node.parent], self._next_siblings(node.state)))
         counts, refusals, self._added = dataclasses.replace(self.counts), self.refusals.copy(), []
-        cut = self._cut.copy()
+        cut, doubtful = self._cut.copy(), self._doubtful.copy()
         self._cut.discard(node.index)
         failures = self._failures.copy()
         try:
@@ -192,7 +225,8 @@ class ContactSpace(SearchSpace[StancePosture]):
             # As if nothing had been: the same questions are asked again, in the same order.
             for stance in self._added:
                 self._known.remove(stance)
-            self.counts, self.refusals, self._failures, self._cut = counts, refusals, failures, cut
+            self.counts, self.refusals, self._failures = counts, refusals, failures
+            self._cut, self._doubtful = cut, doubtful
             raise
         self._answered.clear()
         return children
@@ -211,10 +245,15 @@ class ContactSpace(SearchSpace[StancePosture]):
     def forget(
         self, node: Node[StancePosture], cut: Iterable[Node[StancePosture]], nodes: list[Node[StancePosture]]
     ) -> list[int]:
-        """Take a way for none: stances of the same couples are put off, what was behind it is sought from elsewhere."""
+        """Take a way for none: steps like it are put off, what was behind it is sought from elsewhere."""
         assert node.parent is not None
         self._no_way.setdefault(node.parent, []).append(None if node.state.at_goal else node.state.stance)
         self._failures[node.state.stance.couples] += 1
+        if not node.state.at_goal:
+            changed = _changed(node.state.stance)
+            of_couple = node.state.stance.couples, changed.couple, changed.role
+            self._refused.setdefault(of_couple, []).append((changed.x, changed.y))
+            self._dearer = _DEARER * (nodes[0].potential - min(one.potential for one in nodes))
         stances = [one.state.stance for one in cut if not one.state.at_goal]
         for stance in stances:
             self._known.discard(stance)
@@ -227,6 +266,14 @@ class ContactSpace(SearchSpace[StancePosture]):
             for bases in [before[first:] if one.index == node.parent else before]
             if any(self.problem.metric.equal(one.state.stance.settled(), base) for base in bases)
         ]
+
+    def remember(self, node: Node[StancePosture], cut: Iterable[Node[StancePosture]]) -> None:
+        """Take a way for one after all."""
+        assert node.parent is not None
+        self._no_way[node.parent].remove(None if node.state.at_goal else node.state.stance)
+        for one in cut:
+            if not one.state.at_goal:
+                self._known.add(one.state.stance)
 
     def _converse(
         self, node: Node[StancePosture], families: Sequence[_Asking], stop: Callable[[], bool]
@@ -332,8 +379,12 @@ class ContactSpace(SearchSpace[StancePosture]):
         return children
 
     def cut_short(self) -> Collection[int]:
-        """Return the nodes of which only the most promising children were sought."""
-        return self._cut
+        """Return the nodes of which only the most promising children were sought; then those with doubtful ones."""
+        if self._cut or not self._doubtful:
+            return self._cut
+        self._trusted |= self._doubtful
+        again, self._doubtful = self._doubtful, set()
+        return again
 
     def _promise(self, node: Node[StancePosture], stance: PlannedStance) -> float:
         """Return the potential that a child may have: the parent's posture goes with the middle of the contacts."""
@@ -380,7 +431,7 @@ class ContactSpace(SearchSpace[StancePosture]):
             result = None if question is None else (yield question)
             if result is None or not result.success:
                 self.counts.refused += 1
-                self._refused(couple, result)
+                self._count_refusal(couple, result)
                 return []
             q = result.q
         return (yield from children(q))
@@ -436,15 +487,23 @@ class ContactSpace(SearchSpace[StancePosture]):
 
     def _try(self, purpose: str, stance: PlannedStance, q: NDArray[np.float64]) -> _Asking:
         """Return the stance with a posture, if it is new and has one."""
-        if not self._add(stance):
+        if stance in self._known:
             self.counts.known += 1
             return []
+        node = self._node
+        if self.clear is not None and node is not None and node.index not in self._trusted:
+            self._look()
+            if not self.clear(node.state, stance):
+                self.counts.blocked += 1
+                self._doubtful.add(node.index)
+                return []
+        self._add(stance)
         self.counts.tried += 1
         if self._hopeless(stance):
             return []
         result = yield PostureQuestion(purpose, stance.stance(self.couples), q)
         if not result.success:
-            self._refused(_changed(stance), result)
+            self._count_refusal(_changed(stance).couple, result)
             return []
         return [StancePosture(stance, result.q)]
 
@@ -454,15 +513,16 @@ class ContactSpace(SearchSpace[StancePosture]):
         contacts = stance.stance(self.couples)
         if self.problem.balance and not self.caller.balances(contacts):
             self.counts.unbalanced += 1
-            self.refusals[self.couples.surface(_changed(stance)).name, "contacts that can't carry the robot"] += 1
+            surface = self.couples.surface(_changed(stance).couple).name
+            self.refusals[surface, "contacts that can't carry the robot"] += 1
         elif self.problem.reach and self.caller.impossible(contacts):
             self.counts.unreachable += 1
-            self._refused(_changed(stance), None)
+            self._count_refusal(_changed(stance).couple, None)
         else:
             return False
         return True
 
-    def _refused(self, couple: int, result: PostureResult | None) -> None:
+    def _count_refusal(self, couple: int, result: PostureResult | None) -> None:
         """Count what keeps a couple from its surface; without a result it is out of reach."""
         why = "out of reach" if result is None else result.violations[0].constraint
         self.refusals[self.couples.surface(couple).name, why] += 1
@@ -488,7 +548,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         self.counts.tried += 1
         result = yield PostureQuestion("slide", stance, q, [] if bounds is None else [bounds])
         if not result.success:
-            self._refused(couple, result)
+            self._count_refusal(couple, result)
             return None
         kinematics.set(kinematics.coordinates(result.q))
         hold = hold_at(couple, location, whole, self._surfaces[couple % len(self.couples.surfaces)], kinematics)
@@ -527,7 +587,17 @@ class ContactSpace(SearchSpace[StancePosture]):
         stances = [_encode(stance) for stance in self._known.stances()]
         failures = [[list(couples), n] for couples, n in self._failures.items()]
         no_way = [[index, [one and _encode(one) for one in stances]] for index, stances in self._no_way.items()]
-        return {"stances": stances, "failures": failures, "cut": sorted(self._cut), "no_way": no_way}
+        refused = [[list(couples), couple, int(role), at] for (couples, couple, role), at in self._refused.items()]
+        return {
+            "stances": stances,
+            "failures": failures,
+            "cut": sorted(self._cut),
+            "doubtful": sorted(self._doubtful),
+            "trusted": sorted(self._trusted),
+            "no_way": no_way,
+            "refused": refused,
+            "dearer": self._dearer,
+        }
 
     def recall(self, data: Any) -> None:
         """Take what :meth:`memory` gave, in place of what is known so far."""
@@ -536,6 +606,13 @@ class ContactSpace(SearchSpace[StancePosture]):
             self._known.add(_decode(holds))
         self._failures = Counter({tuple(couples): int(n) for couples, n in data["failures"]})
         self._cut = {int(index) for index in data["cut"]}
+        self._doubtful = {int(index) for index in data["doubtful"]}
+        self._trusted = {int(index) for index in data["trusted"]}
+        self._refused = {
+            (tuple(couples), int(couple), Role(role)): [(float(x), float(y)) for x, y in at]
+            for couples, couple, role, at in data["refused"]
+        }
+        self._dearer = float(data["dearer"])
         self._no_way = {int(index): [one and _decode(one) for one in stances] for index, stances in data["no_way"]}
 
 
@@ -547,9 +624,9 @@ def _decode(holds: Any) -> PlannedStance:
     return PlannedStance(tuple(Hold(int(c), float(x), float(y), float(t), Role(role)) for c, x, y, t, role in holds))
 
 
-def _changed(stance: PlannedStance) -> int:
-    """Return the couple that comes or goes."""
-    return next(hold.couple for hold in stance.holds if hold.role is not Role.BEARING)
+def _changed(stance: PlannedStance) -> Hold:
+    """Return the contact that comes or goes."""
+    return next(hold for hold in stance.holds if hold.role is not Role.BEARING)
 
 
 def _newborn(state: StancePosture) -> Hold:

@@ -19,7 +19,7 @@ from humanoid_model.errors import InputError
 from humanoid_model.progress import CancelledWorkError, ProgressCallback, Watch
 from humanoid_model.robot import Robot
 from humanoid_model.scene import Scene
-from humanoid_planner.contacts.best_first import BestFirstSearch, End, load_tree, save_tree
+from humanoid_planner.contacts.best_first import BestFirstSearch, End, Node, load_tree, save_tree
 from humanoid_planner.contacts.candidates import PredefinedCandidates
 from humanoid_planner.contacts.contact_problem import ContactProblem
 from humanoid_planner.contacts.contact_space import ContactSpace
@@ -76,8 +76,11 @@ class ContactPlanner:
         if settings is not None:
             wanted = replace(wanted, joint_margin=max(wanted.joint_margin, JOINT_MARGIN), torque_limits=True)
             caller = replace(caller, wanted=wanted, reserve=settings.reserve, effort=POSTURES * settings.effort)
-        self.space = ContactSpace(couples, caller, problem, _held_at_goal(problem.goal_holds, couples))
+        clear = None if self.ways is None else self.ways.clear
+        self.space = ContactSpace(couples, caller, problem, _held_at_goal(problem.goal_holds, couples), clear)
         self._name = f"{robot.name} in {scene.name}"
+        #: Plans with a way whose search was put off, and what was cut off with it.
+        self._put_off: list[tuple[list[Node[StancePosture]], Refusal, list[Node[StancePosture]]]] = []
         if tree is not None:
             self.search: BestFirstSearch[StancePosture] = load_tree(self.space, tree, self._name)
             return
@@ -117,16 +120,34 @@ class ContactPlanner:
         while True:
             left = finish - time.perf_counter()
             end = self.search.run(time_limit=left, max_nodes=max_nodes, progress=progress)
-            if end is not End.GOAL or self.ways is None:
-                return self._plan(end)
-            path, watch = self.search.path(), Watch(progress, finish - time.perf_counter())
+            watch = Watch(progress, finish - time.perf_counter())
             try:
-                refusal = self.ways.refusal([node.state for node in path], watch)
+                if self.ways is None or not self._goes_on(self.ways, end, watch):
+                    return self._plan(end)
             except CancelledWorkError:
                 return self._plan(End.CANCELLED if time.perf_counter() < finish else End.TIME)
+
+    def _goes_on(self, ways: Ways, end: End, watch: Watch) -> bool:
+        """Ask for the ways of the plan that was found; return whether the search goes on, one of them being refused.
+
+        Where nothing else is left, searches for ways that were put off are made up for.
+        """
+        if end is End.GOAL:
+            path = self.search.path()
+            refusal = ways.refusal([node.state for node in path], watch)
             if refusal is None:
-                return self._plan(End.GOAL)
-            self.search.close(path[refusal.edge + 1])
+                return False
+            cut = self.search.close(path[refusal.edge + 1])
+            if refusal.put_off:
+                self._put_off.append((path, refusal, cut))
+            return True
+        while end in (End.EMPTY, End.NODES) and self._put_off:
+            # The one that was nearest to having a motion first.
+            path, refusal, cut = self._put_off.pop()
+            if not path[refusal.edge].closed and ways.search([node.state for node in path], refusal, watch):
+                self.search.reopen(cut, path[-1])
+                return True
+        return False
 
     def plan(self) -> ContactPlan:
         """Return the plan to the goal or to the best node so far; may be asked while the search runs, by any thread."""

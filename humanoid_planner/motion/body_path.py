@@ -25,6 +25,7 @@ class BodyPath:
 
     Attributes:
         length: of the whole [m].
+        turn: angle per length between the straight pieces [rad/m].
     """
 
     def __init__(
@@ -74,11 +75,12 @@ class BodyPath:
         self._lengths = np.concatenate([[0.0], np.cumsum(steps)])
         self.length = float(self._before + self._lengths[-1] + self._after)
         self._turn = pin.log3(start.rotation.T @ end.rotation)
+        self.turn = float(np.linalg.norm(self._turn) / max(self._lengths[-1], 1e-9))
 
-    def on_normal(self, s: float) -> bool:
-        """Return whether a share s of the length, from 0 to 1, is on a straight piece."""
+    def near_end(self, s: float, way: float) -> bool:
+        """Return whether a share s of the length, from 0 to 1, is on a straight piece, so near to its contact [m]."""
         along = s * self.length
-        return along <= self._before or along >= self.length - self._after
+        return along <= min(self._before, way) or along >= self.length - min(self._after, way)
 
     def placement(self, s: float) -> pin.SE3:
         """Contact frame in the world at a share s of the length, from 0 to 1."""

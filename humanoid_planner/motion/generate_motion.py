@@ -107,7 +107,8 @@ def generate_motion(
                 why = f"Posture {index} of the plan {posture}"
                 break
             if index:
-                step = maker.step(transitions[index - 1], reached[-1], posture)
+                found = maker.way(transitions[index - 1], reached[-1], posture)
+                step = found if isinstance(found, str) else maker.timed(found)
                 if isinstance(step, str):
                     why = f"No way at {transitions[index - 1].label}: {step}."
                     break
@@ -117,6 +118,14 @@ def generate_motion(
             why = f"Ended at {label}: {watch.why}."
             break
     return maker.motion(plan.stances, reached, steps, why, time.perf_counter() - began)
+
+
+class FoundWay(NamedTuple):
+    """A way from one posture to the next, and whether it had to be searched for."""
+
+    transition: Transition
+    path: ConfigurationPath
+    searched: bool
 
 
 class MadeStep(NamedTuple):
@@ -206,38 +215,36 @@ class MotionMaker:
             f"and {self.settings.effort:.0%} of the effort limits: {result.explanation}"
         )
 
-    def step(
-        self, transition: Transition, first: Array, last: Array, *, straight: bool = True, search: bool = True
-    ) -> MadeStep | str:
-        """Return one step, or why there is none.
+    def way(
+        self, transition: Transition, first: Array, last: Array, *, straight: bool = True, searched: int | None = None
+    ) -> FoundWay | str:
+        """Return a way from one posture to the next, or why there is none.
 
         Args:
             transition: of the contacts.
             first: (nq,) posture of :meth:`posture` at its beginning.
             last: (nq,) likewise at its end.
             straight: try ways along the straight line between them.
-            search: search for a way where there is none of these.
+            searched: postures of a search where there is none of these; None for those of the settings.
         """
-        settings, robot, watch = self.settings, self.postures.robot, self.postures.watch
-        held = [self.postures.placed(contact) for contact in transition.held.contacts]
-
-        def balanced_path(path: ConfigurationPath) -> BalancedPath:
-            return BalancedPath(robot, path, transition, held, 0.5 * settings.reserve, settings.effort)
+        settings, watch = self.settings, self.postures.watch
 
         def restless(path: ConfigurationPath) -> float | None:
-            balanced, limits = balanced_path(path), self._limits()
+            balanced, limits = self._balanced(transition, path), self._limits()
             for s in map(float, _grid(path)):
                 watch.check()
                 if not rests(balanced.dynamics(s), limits):
                     return s
             return None
 
-        how = {"straight": straight, "search": search}
-        found = find_step_path(self.postures, transition, first, last, settings, restless, **how)
-        if isinstance(found, str):
-            return found
-        path, searched = found
-        balanced = balanced_path(path)
+        settings = settings if searched is None else replace(settings, searched=searched)
+        found = find_step_path(self.postures, transition, first, last, settings, restless, straight=straight)
+        return found if isinstance(found, str) else FoundWay(transition, *found)
+
+    def timed(self, way: FoundWay) -> MadeStep | str:
+        """Return a way over time, or what keeps the robot from going it."""
+        settings, (transition, path, searched) = self.settings, way
+        balanced = self._balanced(transition, path)
         law = self._law(balanced, _grid(path))
         if isinstance(law, str):
             return law
@@ -256,6 +263,11 @@ class MotionMaker:
             return "no forces within friction and efforts hold the robot at its end"
         walk = np.array([path.at(s) for s in _fine(path)])
         return MadeStep(MotionStep(transition, 0.0, law.duration, walk, searched), samples, rest)
+
+    def _balanced(self, transition: Transition, path: ConfigurationPath) -> BalancedPath:
+        held = [self.postures.placed(contact) for contact in transition.held.contacts]
+        settings = self.settings
+        return BalancedPath(self.postures.robot, path, transition, held, 0.5 * settings.reserve, settings.effort)
 
     def _samples(
         self, balanced: BalancedPath, law: TimeLaw | SinusoidalLaw

@@ -21,6 +21,7 @@ from humanoid_model.robot import Robot
 from humanoid_model.scene import DEFAULT_FRICTION, PairRule, Scene
 from humanoid_planner.equilibrium.force_distribution import INSIDE
 from humanoid_planner.kinematics import RobotKinematics
+from humanoid_planner.motion.body_clearance import BodyClearance
 from humanoid_planner.motion.motion import MotionSettings
 from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import CollisionModel, Criterion, NearReference, PostureResult, Task
@@ -44,6 +45,8 @@ _NEAR = 2e-3
 _BEYOND = 1e-5
 #: Distance to a bound of a task from which on it is held [m] or [rad], and of the base in derivatives.
 _EDGE, _STEP = 1e-9, 1e-6
+#: Largest angle by which a body that turns as it likes does so from its way [rad].
+_TURN = 1.0
 #: So many times the reserve postures keep where they can; slow motions are those along the edge of balance.
 _WIDE = 2.0
 #: Distance that they keep beside where they can: the spline through them comes nearer [m].
@@ -64,6 +67,7 @@ class StancePostures:
         requirements: more of what a :class:`PostureRequirements` takes.
         watch: tells of the work, and ends it: all that takes long here raises a ``CancelledWorkError`` then.
         calls: of the posture generator.
+        bodies: distances of moving bodies from the scene.
     """
 
     robot: Robot
@@ -80,6 +84,7 @@ class StancePostures:
     def __post_init__(self) -> None:
         self.kinematics = RobotKinematics(self.robot)
         self.kinematics.variables.effort[:] *= self.effort
+        self.bodies = BodyClearance(self.robot, self.scene)
         gravity = np.asarray(self.scene.gravity, dtype=float)
         self._data = self.robot.model.createData()
         self._state = PostureState(self.kinematics, ForceModel(self.kinematics, (), (), gravity), 0)
@@ -101,6 +106,7 @@ class StancePostures:
         goal: NDArray[np.float64],
         before: NDArray[np.float64],
         moving: Sequence[tuple[ContactLocation, pin.SE3]],
+        turning: bool = False,
     ) -> PostureResult:
         """Return the posture that is nearest to a point of the straight line between two (7.2).
 
@@ -110,13 +116,12 @@ class StancePostures:
             goal: (nq,) of the line.
             before: (nq,) posture before, where the search begins.
             moving: contact frames that are led, in the world.
+            turning: let them turn as they like.
         """
-        tasks = [
-            frame_at(
-                self.kinematics, location.link, location.placement_link_patch, place, name=f"way of {location.name}"
-            )
-            for location, place in moving
-        ]
+        tasks = []
+        for location, place in moving:
+            frame, name = location.placement_link_patch, f"way of {location.name}"
+            tasks.append(frame_at(self.kinematics, location.link, frame, place, 0.0, _TURN * turning, name))
         return self._solve(held, near, before, NearReference(self.kinematics, goal, base=True), tasks)
 
     def _solve(

@@ -8,18 +8,15 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-import coal
 import numpy as np
 import pinocchio as pin
 
-from humanoid_model.arrays import Array
-from humanoid_model.coal_geometry import coal_geometry
+from humanoid_model.arrays import Array, Reals
 from humanoid_model.configuration_path import ConfigurationPath
 from humanoid_model.contact import Contact, ContactLocation, Stance
-from humanoid_model.progress import Watch
 from humanoid_model.robot import Robot
-from humanoid_model.scene import Scene
 from humanoid_planner.equilibrium.force_distribution import moving_forces
+from humanoid_planner.motion.body_clearance import SUNK
 from humanoid_planner.motion.body_path import BodyPath
 from humanoid_planner.motion.constrained_search import ConstrainedSearch
 from humanoid_planner.motion.motion import MotionSettings, Transition
@@ -28,6 +25,8 @@ from humanoid_planner.motion.time_laws import loaded_points
 
 #: How strongly a body's way is drawn along the normals, tried in this order [m].
 LIFTS = (0.03, 0.08, 0.15, 0.25)
+#: How far a body goes along the normals before and after a way that is drawn so, tried after these [m].
+RISES, _RISEN = (0.08, 0.16, 0.24), 0.04
 #: How far aside a way may go around what is between, tried after that [m].
 ASIDE = (0.12, -0.12, 0.2, -0.2)
 #: Way of a joint [rad] and of a moving body [m] between two projected postures, and the fewest and most of these.
@@ -43,10 +42,10 @@ _FINEST = 0.2
 _REPAIRS = 12
 #: Parts of the straight piece along a normal at which postures lead to where a search begins.
 _OFF = (0.2, 0.4, 0.6, 0.8, 1.0)
-#: How far a body may sink into what it leaves or comes to [m].
-_SUNK = 5e-4
-#: Way of a moving body from one look at its distances to the next [m], and looks from one searched posture to the next.
-_LOOKED, _LOOKS = 2e-3, 40
+#: Part of the straight piece by which a turning body keeps off what it leaves or comes to.
+_GRAZED = 0.2
+#: Looks from one searched posture to the next.
+_LOOKS = 40
 #: By how much a searched posture may miss margins of distances [m]; the spline through it needs room.
 _EXACT = 1e-4
 #: Searches, each from other random numbers.
@@ -68,7 +67,6 @@ def find_step_path(
     restless: Callable[[ConfigurationPath], float | None],
     *,
     straight: bool = True,
-    search: bool = True,
 ) -> tuple[ConfigurationPath, bool] | str:
     """Return a way from posture to posture and whether it had to be searched for, or why none was found.
 
@@ -80,31 +78,40 @@ def find_step_path(
         transition: between the two.
         first: (nq,) posture at the beginning.
         last: (nq,) posture at the end.
-        settings: lengths and clearance.
+        settings: lengths, clearance, and postures of a search where no such way was found; 0 for none.
         restless: tells where on a path forces and torques don't hold the robot; None where they do everywhere.
         straight: try ways along the straight line between the postures.
-        search: search for a way where there is none of these.
     """
-    reason = ""
-    clear = _Clearance(postures.robot, postures.scene, settings.clearance, postures.watch)
+    reason, clear = "", []
     for moving in _ways(postures, transition, first, last, settings) if straight else ():
-        problem = next((found for found in (clear.problem(*item) for item in moving) if found), "")
+        problem = _blocked(postures, moving, settings)
         if problem:
             reason = reason or problem
             continue
+        clear.append(moving)
         found = _Projection(postures, transition, first, last, moving).path(settings.samples, restless)
         if not isinstance(found, str):
             return found, False
         reason = found
-    if not search or len(settings.via.get(transition.index, ())) or not postures.pulls_tasks:
+    for moving in clear if clear and clear[0] else ():
+        turning = _Projection(postures, transition, first, last, moving, settings)
+        found = turning.path(settings.samples, restless)
+        if not isinstance(found, str):
+            return found, False
+    if not settings.searched or len(settings.via.get(transition.index, ())) or not postures.pulls_tasks:
         return reason  # a search knows no points, and of tasks only geometric ones
-    searched = ""
-    for attempt in range(_ATTEMPTS):
-        found = _search(postures, transition, first, last, settings, restless, attempt)
-        if isinstance(found, ConfigurationPath):
-            return found, True
-        searched = found
+    searched = _Search(postures, transition, settings, restless).find(first, last)
+    if isinstance(searched, ConfigurationPath):
+        return searched, True
     return f"{reason}; {searched}" if reason else searched
+
+
+def any_way_clear(
+    postures: StancePostures, transition: Transition, first: Array, last: Array, settings: MotionSettings
+) -> bool:
+    """Return whether moving bodies have a path that is clear; see :func:`blocked_ways`."""
+    ways = _ways(postures, transition, first, last, settings)
+    return any(not _blocked(postures, moving, settings) for moving in ways)
 
 
 def blocked_ways(
@@ -119,102 +126,125 @@ def blocked_ways(
         last: (nq,) posture at the end.
         settings: lengths and clearance.
     """
-    clear, blocked = _Clearance(postures.robot, postures.scene, settings.clearance, postures.watch), 0
+    blocked = 0
     for moving in _ways(postures, transition, first, last, settings):
-        if not any(clear.problem(*item) for item in moving):
+        if not _blocked(postures, moving, settings):
             break
         blocked += 1
     return blocked
 
 
-def _search(
-    postures: StancePostures,
-    transition: Transition,
-    first: Array,
-    last: Array,
-    settings: MotionSettings,
-    restless: Callable[[ConfigurationPath], float | None],
-    attempt: int,
-) -> ConfigurationPath | str:
-    """Return a way on which bodies are led along the normals alone and free between, or why none was found."""
-    model, robot = postures.robot.model, postures.robot
-    frames = [(c.location, postures.placed(c).placement_ground_contact) for c in transition.held.contacts]
-    nears = [_near(transition, 0.0), _near(transition, 1.0)]
-    data, still = model.createData(), np.zeros(model.nv)
-    points = loaded_points(
-        robot, [postures.placed(contact) for contact in transition.held.contacts], 0.75 * settings.reserve
-    )
-    efforts = postures.effort * robot.limits.effort
+def _blocked(postures: StancePostures, moving: Sequence[Moving], settings: MotionSettings) -> str:
+    """Return what moving bodies would touch, where the legs and arms that move them are left out; empty if nothing."""
+    problems = (postures.bodies.problem(*item, settings.clearance, settings.approach) for item in moving)
+    return next((problem for problem in problems if problem), "")
 
-    clear = _Clearance(robot, postures.scene, settings.clearance, postures.watch)
-    ends_of = [contact for contact in (transition.leaving, transition.arriving) if contact is not None]
-    bodies = frozenset(contact.surface.body for contact in ends_of)
 
-    def sunk(q: Array, gap: float) -> bool:
-        """Return whether a moving link is nearer than a gap to what it leaves or comes to [m]."""
-        links = robot.link_placements(q)
-        frames = ((c.location, links[c.location.link] * c.location.placement_link_patch) for c in ends_of)
-        return any(clear.gap(location, place, bodies) < gap for location, place in frames)
+class _Search:
+    """Ways on which bodies are led along the normals alone and free between, each from other random numbers."""
 
-    def allowed(q: Array, gap: float) -> bool:
-        postures.watch.check()
-        if all(postures.clash(near, q, _EXACT) for near in nears) or sunk(q, gap):
-            return False
-        return moving_forces(model, data, points, (q, still, still), efforts) is not None
+    def __init__(
+        self,
+        postures: StancePostures,
+        transition: Transition,
+        settings: MotionSettings,
+        restless: Callable[[ConfigurationPath], float | None],
+    ) -> None:
+        self._postures, self._transition, self._settings = postures, transition, settings
+        self._restless, self._model = restless, postures.robot.model
+        held = [postures.placed(contact) for contact in transition.held.contacts]
+        self._frames = [(placed.contact.location, placed.placement_ground_contact) for placed in held]
+        self._nears = [_near(transition, 0.0), _near(transition, 1.0)]
+        self._data, self._still = self._model.createData(), np.zeros(self._model.nv)
+        self._points = loaded_points(postures.robot, held, 0.75 * settings.reserve)
+        self._efforts = postures.effort * postures.robot.limits.effort
+        self._moving = [one for one in (transition.leaving, transition.arriving) if one is not None]
+        self._bodies = frozenset(contact.surface.body for contact in self._moving)
 
-    ends = []
-    for contact, q in ((transition.leaving, first), (transition.arriving, last)):
-        way = [q]
+    def find(self, first: Array, last: Array) -> ConfigurationPath | str:
+        """Return a way between two postures (nq,), or why none was found."""
+        leaves, comes = self._off(self._transition.leaving, first), self._off(self._transition.arriving, last)
+        if isinstance(leaves, str) or isinstance(comes, str):
+            return leaves if isinstance(leaves, str) else str(comes)
+        problem, settings = "", self._settings
+        for attempt in range(_ATTEMPTS):
+            search = ConstrainedSearch(self._model, self._pull, self._passes, [settings.seed, attempt])
+            found = search.find(leaves[-1], comes[-1], settings.searched)
+            if found is None:
+                problem = f"no way was found among {settings.searched} random postures either"
+                continue
+            path = self._path([*leaves[:-1], *found, *comes[-2::-1]])
+            if isinstance(path, ConfigurationPath):
+                return path
+            problem = f"on the way that was searched {path}"
+        return problem
+
+    def _off(self, contact: Contact | None, q: Array) -> list[Array] | str:
+        """Return postures from one in a contact (nq,) to where the search begins, or why there is none."""
+        postures, held, way = self._postures, self._transition.held, [q]
         if contact is not None:
-            surface, near = postures.placed(contact).placement_ground_contact, transition.held.adding(contact)
+            surface, near = postures.placed(contact).placement_ground_contact, held.adding(contact)
             for share in _OFF:
-                place = surface * pin.SE3(np.eye(3), np.array([0.0, 0.0, share * settings.approach]))
-                result = postures.between(transition.held, near, way[-1], way[-1], [(contact.location, place)])
+                place = surface * pin.SE3(np.eye(3), np.array([0.0, 0.0, share * self._settings.approach]))
+                result = postures.between(held, near, way[-1], way[-1], [(contact.location, place)])
                 if not result.success:
-                    return f"{contact.location.name} can't go {1e3 * share * settings.approach:.0f} mm off its surface"
+                    off = 1e3 * share * self._settings.approach
+                    return f"{contact.location.name} can't go {off:.0f} mm off its surface"
                 way.append(result.q)
-        ends.append(way)
+        return way
 
-    def pull(q: Array) -> Array | None:
-        return postures.pulled(q, frames)
+    def _pull(self, q: Array) -> Array | None:
+        return self._postures.pulled(q, self._frames)
 
-    search = ConstrainedSearch(model, pull, lambda q: allowed(q, 0.5 * settings.approach), [settings.seed, attempt])
-    found = search.find(ends[0][-1], ends[1][-1], settings.searched)
-    if found is None:
-        return f"no way was found among {settings.searched} random postures either"
-    knots = [*ends[0][:-1], *found, *reversed(ends[1][:-1])]
-    gaps = [np.linalg.norm(pin.difference(model, one, other)) for one, other in itertools.pairwise(knots)]
-    kept = [0, *(k + 1 for k, gap in enumerate(gaps) if gap > 1e-6)]
-    steps = np.concatenate([[0.0], np.cumsum(gaps)])
-    projection = _Projection(postures, transition, first, last, ())
-    projection.steps = [float(steps[k] / steps[-1]) for k in kept]
-    projection.knots = [knots[k] for k in kept]
-    looks = np.linspace(0.0, 1.0, _LOOKS * len(kept) + 1)
+    def _passes(self, q: Array) -> bool:
+        return self._allowed(q, 0.5 * self._settings.approach)
 
-    def trouble() -> tuple[ConfigurationPath | None, float, str]:
-        """Return the path, or where it can't be gone and why."""
-        path = projection.pulled(nears)
-        if not isinstance(path, ConfigurationPath):
-            return None, *path
+    def _sunk(self, q: Array, gap: float) -> bool:
+        """Return whether a moving link is nearer than a gap to what it leaves or comes to [m]."""
+        links, bodies = self._postures.robot.link_placements(q), self._postures.bodies
+        frames = ((c.location, links[c.location.link] * c.location.placement_link_patch) for c in self._moving)
+        return any(bodies.gap(location, place, self._bodies) < gap for location, place in frames)
+
+    def _allowed(self, q: Array, gap: float) -> bool:
+        self._postures.watch.check()
+        if all(self._postures.clash(near, q, _EXACT) for near in self._nears) or self._sunk(q, gap):
+            return False
+        rest = q, self._still, self._still
+        return moving_forces(self._model, self._data, self._points, rest, self._efforts) is not None
+
+    def _path(self, knots: list[Array]) -> ConfigurationPath | str:
+        """Return the path through searched postures, or what is wrong with it."""
+        model = self._model
+        gaps = [np.linalg.norm(pin.difference(model, one, other)) for one, other in itertools.pairwise(knots)]
+        kept = [0, *(k + 1 for k, gap in enumerate(gaps) if gap > 1e-6)]
+        steps = np.concatenate([[0.0], np.cumsum(gaps)])
+        projection = _Projection(self._postures, self._transition, knots[0], knots[-1], ())
+        projection.steps = [float(steps[k] / steps[-1]) for k in kept]
+        projection.knots = [knots[k] for k in kept]
+        looks, problem = np.linspace(0.0, 1.0, _LOOKS * len(kept) + 1), ""
+        for _ in range(_REPAIRS):
+            path = projection.pulled(self._nears)
+            wrong = self._trouble(path, looks) if isinstance(path, ConfigurationPath) else path
+            if wrong is None:
+                assert isinstance(path, ConfigurationPath)
+                return path
+            # The spline leaves what the straight pieces between searched postures keep to: one more on them holds it.
+            place, problem = wrong
+            index = min(max(bisect.bisect(projection.steps, place), 1), len(projection.steps) - 1)
+            middle = self._pull(pin.interpolate(model, *projection.knots[index - 1 : index + 1], 0.5))
+            if middle is None or not self._allowed(middle, -SUNK):
+                break
+            projection.steps.insert(index, 0.5 * (projection.steps[index - 1] + projection.steps[index]))
+            projection.knots.insert(index, middle)
+        return problem
+
+    def _trouble(self, path: ConfigurationPath, looks: Reals) -> tuple[float, str] | None:
+        """Return where a path can't be gone and why; None where it can."""
         for s in map(float, looks):
-            if sunk(path.at(s), -_SUNK):
-                return None, s, f"a body sinks into what it leaves or comes to at {s:.0%} of the way"
-        place = restless(path)
-        return (path, 1.0, "") if place is None else (None, place, f"nothing holds the robot at {place:.0%} of the way")
-
-    for _ in range(_REPAIRS):
-        path, place, problem = trouble()
-        if path is not None:
-            return path
-        # The spline leaves what the straight pieces between searched postures keep to: one more on them holds it.
-        index = min(max(bisect.bisect(projection.steps, place), 1), len(projection.steps) - 1)
-        one, other = projection.knots[index - 1 : index + 1]
-        middle = pull(pin.interpolate(model, one, other, 0.5))
-        if middle is None or not allowed(middle, -_SUNK):
-            break
-        projection.steps.insert(index, 0.5 * (projection.steps[index - 1] + projection.steps[index]))
-        projection.knots.insert(index, middle)
-    return f"on the way that was searched {problem}"
+            if self._sunk(path.at(s), -SUNK):
+                return s, f"a body sinks into what it leaves or comes to at {s:.0%} of the way"
+        place = self._restless(path)
+        return None if place is None else (place, f"nothing holds the robot at {place:.0%} of the way")
 
 
 def _ways(
@@ -222,10 +252,14 @@ def _ways(
 ) -> Iterator[list[Moving]]:
     """Paths of the moving bodies, one set after the other; one empty set where none moves."""
     given = settings.via.get(transition.index, ())
-    shapes = [*((lift, 0.0) for lift in LIFTS), *((lift, aside) for aside in ASIDE for lift in LIFTS[1:3])]
+    shapes = [
+        *((lift, 0.0, 0.0) for lift in LIFTS),
+        *((_RISEN, rise, 0.0) for rise in RISES),
+        *((lift, 0.0, aside) for aside in ASIDE for lift in LIFTS[1:3]),
+    ]
     if len(given) or (transition.leaving is None and transition.arriving is None):
         shapes = shapes[:1]
-    for lift, aside in shapes:
+    for lift, rise, aside in shapes:
         moving: list[Moving] = []
         ends: dict[str, list[Contact | None]] = {}
         for end, contact in enumerate((transition.leaving, transition.arriving)):
@@ -241,7 +275,7 @@ def _ways(
                 end,
                 leaves=leaving is not None,
                 arrives=arriving is not None,
-                approach=settings.approach,
+                approach=settings.approach + rise,
                 lift=lift,
                 via=via,
             )
@@ -278,12 +312,21 @@ def _place(postures: StancePostures, location: ContactLocation, contact: Contact
 
 
 class _Projection:
-    """Postures along one set of ways, as many as it takes."""
+    """Postures along one set of ways, as many as it takes.
+
+    Bodies that turn keep to the places of their ways, and to the turns only near the contacts.
+    """
 
     def __init__(
-        self, postures: StancePostures, transition: Transition, first: Array, last: Array, moving: Sequence[Moving]
+        self,
+        postures: StancePostures,
+        transition: Transition,
+        first: Array,
+        last: Array,
+        moving: Sequence[Moving],
+        turning: MotionSettings | None = None,
     ) -> None:
-        self._postures, self._transition, self._moving = postures, transition, moving
+        self._postures, self._transition, self._moving, self._turning = postures, transition, moving, turning
         self._model = postures.robot.model
         self._first, self._straight = first, pin.difference(self._model, first, last)
         self._held = [(c.location, postures.placed(c).placement_ground_contact) for c in transition.held.contacts]
@@ -299,8 +342,9 @@ class _Projection:
         lengths = [path.length / _BODY_WAY for _, path, _ in self._moving]
         way = max([float(np.abs(self._straight).max()) / _JOINT_WAY, *lengths])
         pieces = samples + 1 if samples else int(np.clip(math.ceil(way), _FEWEST, _MOST))
-        for s in np.linspace(0.0, 1.0, pieces + 1)[1:-1]:
-            problem = self._project(float(s))
+        shares = [*np.linspace(0.0, 1.0, pieces + 1)[1:-1], *self._beside()]
+        for s in sorted(set(map(float, shares))):
+            problem = self._project(s)
             if problem:
                 return problem
         # A steep part shows more of itself in halves; a jump stays as long as it is.
@@ -326,6 +370,29 @@ class _Projection:
                 break
         return problem
 
+    def _led_at(self, s: float) -> bool:
+        """Return whether bodies keep to their ways' turns too at s: those that do so near contacts, both there."""
+        approach = math.inf if self._turning is None else self._turning.approach
+        return all(path.near_end(s, approach) for _, path, _ in self._moving) or self._turning is None
+
+    def _beside(self) -> list[float]:
+        """Return where bodies begin and end to turn as they like."""
+        if self._turning is None:
+            return []
+        shares = [self._turning.approach / path.length for _, path, _ in self._moving]
+        return [s for share in shares if share < 0.4 for s in (share, 1.0 - share)]
+
+    def _grazing(self, s: float, q: Array) -> str:
+        """Return which turning body is too near to what it leaves or comes to; empty if none is."""
+        if self._turning is None:
+            return ""
+        links, bodies = self._postures.robot.link_placements(q), self._postures.bodies
+        least = -SUNK if self._led_at(s) else _GRAZED * self._turning.approach
+        for location, _, own in self._moving:
+            if bodies.gap(location, links[location.link] * location.placement_link_patch, own) < least:
+                return f"{location.link} comes too near to what it leaves or comes to"
+        return ""
+
     def _apart(self, index: int) -> float:
         return float(np.linalg.norm(pin.difference(self._model, self.knots[index], self.knots[index + 1])))
 
@@ -334,8 +401,9 @@ class _Projection:
         index = bisect.bisect(self.steps, s)
         goal = pin.integrate(self._model, self._first, s * self._straight)
         frames = [(location, path.placement(s)) for location, path, _ in self._moving]
-        near = _near(self._transition, s)
-        result = self._postures.between(self._transition.held, near, goal, self.knots[index - 1], frames)
+        turning, near = not self._led_at(s), _near(self._transition, s)
+        before = self.knots[index - 1]
+        result = self._postures.between(self._transition.held, near, goal, before, frames, turning=turning)
         if not result.success:
             worst = "; ".join(str(violation) for violation in result.violations[:2])
             return f"no posture at {s:.0%} of the way: {worst}"
@@ -354,12 +422,13 @@ class _Projection:
         fine = np.append((steps[:-1, None] + np.diff(steps)[:, None] * shares).ravel(), 1.0)
         exact = []
         for s in map(float, fine):
-            frames = [*self._held, *((location, path.placement(s)) for location, path, _ in self._moving)]
+            led = self._moving if self._led_at(s) else ()
+            frames = [*self._held, *((location, path.placement(s)) for location, path, _ in led)]
             q = self._postures.pulled(spline.at(s), frames)
             if q is None:
                 return s, f"contacts and ways can't be held together at {s:.0%} of the way"
             problems = [self._postures.clash(near, q) for near in nears or (_near(self._transition, s),)]
-            problem = min(problems, key=len)
+            problem = min(problems, key=len) or self._grazing(s, q)
             if problem:
                 return s, f"{problem} at {s:.0%} of the way"
             exact.append(q)
@@ -370,61 +439,3 @@ def _near(transition: Transition, s: float) -> Stance:
     """Contacts that hold, and the one that a body is leaving or coming to."""
     contact = transition.leaving if s < 0.5 else transition.arriving
     return transition.held if contact is None else transition.held.adding(contact)
-
-
-class _Clearance:
-    """Distances of a moving link's true shapes from the scene along its way."""
-
-    def __init__(self, robot: Robot, scene: Scene, clearance: float, watch: Watch) -> None:
-        self._robot, self._clearance, self._watch = robot, clearance, watch
-        self._shapes = [
-            (body.name, coal_geometry(geometry.shape), body.placement_world_body * geometry.placement)
-            for body in scene.bodies
-            for geometry in body.geometries
-        ]
-
-    def gap(self, location: ContactLocation, place: pin.SE3, bodies: frozenset[str]) -> float:
-        """Return the distance of a link from bodies when its contact frame is at a place [m]."""
-        pairs = itertools.product((item for item in self._shapes if item[0] in bodies), self._of(location))
-        return min(_gap(shape, place * inside, body, where) for (_, body, where), (shape, inside) in pairs)
-
-    def _of(self, location: ContactLocation) -> list[tuple[coal.CollisionGeometry, pin.SE3]]:
-        """Shapes of a location's link, in the contact frame."""
-        link = self._robot.parts.links[location.link]
-        to_joint = (link.placement_joint_link * location.placement_link_patch).inverse()
-        return [
-            (item.geometry, to_joint * item.placement)
-            for item in self._robot.collision_model.geometryObjects
-            if item.parentJoint == link.joint_id
-        ]
-
-    def problem(self, location: ContactLocation, path: BodyPath, own: frozenset[str]) -> str:
-        """Return what the link would touch; empty if nothing."""
-        count = max(math.ceil(path.length / _LOOKED), 2)
-        shares = [k / count for k in range(count + 1)]
-        free = [k for k, s in enumerate(shares) if not path.on_normal(s)] or [0, count]
-        ways = [path.placement(s) for s in shares]
-        for (name, body, where), (shape, inside) in itertools.product(self._shapes, self._of(location)):
-            self._watch.check()
-            gaps = [_gap(shape, place * inside, body, where) for place in ways]
-            # Where it stands nearer than the clearance at an end, it may come as near on its way. What it leaves or
-            # comes to it may touch on the straight pieces.
-            first, last = (free[0], free[-1]) if name in own else (0, count)
-            least = min(self._clearance, gaps[first] - 1e-3, gaps[last] - 1e-3)
-            for k, gap in enumerate(gaps):
-                if gap < (least if first <= k <= last else -_SUNK):
-                    return f"{location.link} comes {1e3 * gap:.0f} mm near {name} at {k / count:.0%} of its way"
-        return ""
-
-
-def _gap(one: coal.CollisionGeometry, place: pin.SE3, other: coal.CollisionGeometry, where: pin.SE3) -> float:
-    result = coal.DistanceResult()
-    coal.distance(
-        one,
-        coal.Transform3s(place.rotation, place.translation),
-        other,
-        coal.Transform3s(where.rotation, where.translation),
-        coal.DistanceRequest(),
-        result,
-    )
-    return float(result.min_distance)
