@@ -39,14 +39,14 @@ from examples.contact_scenarios import (
 )
 from examples.plan_picture import draw_posture
 from humanoid_control.tracking import MotionTracker
-from humanoid_model import HumanoidError, Stance, load_robot
+from humanoid_model import HumanoidError, Stance
 from humanoid_model.fields import add_options
 from humanoid_model.files import save_picture
 from humanoid_model.progress import ProgressCallback, progress_bar
 from humanoid_model.scene import Scene
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
 from humanoid_planner.contacts import BarycentreNear, ContactPlanner, ContactProblem, RandomCandidates, verify_plan
-from humanoid_planner.motion import MotionResult, PlannedPostures, generate_motion, stances_of, with_reserve
+from humanoid_planner.motion import MotionResult, PlannedPostures, generate_motion
 from humanoid_sim import Simulation
 from humanoid_sim.playback import PlayedMotion, play_motion
 
@@ -63,19 +63,10 @@ FIGURES, RATE, FASTER = 8, 8, 2.0
 PICTURES = 140
 #: Plans whose useless contacts are left out, and whose postures are brought nearer to each other, before they move.
 TIDIED = frozenset({"ladder"})
+#: Plans that are sought with their motion: so far does the robot reach that others leave a motion no reserve.
+TOGETHER = frozenset({"can", "gap"})
 #: How long the robot is watched at its end [s].
 STOOD = 1.0
-
-
-def can() -> Scenario:
-    """Reach for a can, leaning on the table: so far that only a plan with the motion's reserve leaves it one."""
-    return reaching(reserved(can_on_table()))
-
-
-def reserved(scenario: Scenario) -> Scenario:
-    """Let a scenario's plan have the motion's reserve from the start."""
-    robot = with_reserve(scenario.robot)
-    return scenario.but(robot=robot, start=stances_of(robot, [scenario.problem.start])[0])
 
 
 def climb() -> Scenario:
@@ -104,9 +95,9 @@ def stairs() -> Scenario:
 #: gap with the hands on the wall behind it, go up a step with a hand on a rail, crouch through under a table, ...
 SCENARIOS: Mapping[str, Callable[[], Scenario]] = {
     "back": backward_walk,
-    "can": can,
+    "can": lambda: reaching(can_on_table()),
     "chair": lambda: chair_to_standing(0.4),
-    "gap": lambda: reserved(gap_with_wall()),
+    "gap": gap_with_wall,
     "glass": glass,
     "ladder": climb,
     "rail": step_with_rail,
@@ -122,37 +113,38 @@ def _uncrossed(scenario: Scenario) -> Scenario:
 
 
 def make_motion(
-    problem: ContactProblem, stances: int | None, tidied: bool, progress: ProgressCallback | None
+    name: str, problem: ContactProblem, stances: int | None, progress: ProgressCallback | None
 ) -> MotionResult | None:
     """Plan, and make a motion of the plan; says what came of both.
 
     Args:
+        name: of the scenario.
         problem: what is planned.
         stances: that are taken of the plan, from its beginning; None for all.
-        tidied: rid the plan of useless contacts and smooth it before.
         progress: told all the while.
 
     Returns:
         The motion; None where there is no plan.
     """
-    planner = ContactPlanner(problem)
+    planner = ContactPlanner(problem, motion=name in TOGETHER)
     found = planner.run(progress=progress)
     statistics = found.statistics
     print(f"plan: {found.explanation} {len(found.stances)} stances, {statistics.nodes} nodes, {statistics.time:.1f} s")
     if not found.success:
         return None
-    if tidied:
+    if name in TIDIED:
         found = planner.smoothed(planner.shortened())
-    whole, robot = stances is None or stances >= len(found.stances), load_robot("hrp2")
-    motion = generate_motion(
-        robot,
-        problem.scene,
-        PlannedPostures(stances_of(robot, found.stances[:stances]), found.postures[:stances]),
-        collisions=problem.collisions,
-        tasks=problem.tasks,
-        goal=problem.goal if whole else (),
-        progress=progress,
-    )
+    whole, motion = stances is None or stances >= len(found.stances), found.motion
+    if motion is None or not whole:
+        motion = generate_motion(
+            problem.robot,
+            problem.scene,
+            PlannedPostures(found.stances[:stances], found.postures[:stances]),
+            collisions=problem.collisions,
+            tasks=problem.tasks,
+            goal=problem.goal if whole else (),
+            progress=progress,
+        )
     print(f"motion: {motion.explanation} Made in {motion.time:.1f} s.")
     return motion
 
@@ -289,7 +281,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     if chosen.seed is not None:
         scenario = scenario.but(seed=chosen.seed)
     with progress_bar(sys.stderr) as progress:
-        motion = make_motion(scenario.problem, chosen.stances, chosen.scenario in TIDIED, progress)
+        motion = make_motion(chosen.scenario, scenario.problem, chosen.stances, progress)
     if motion is None or motion.trajectory is None:
         return 1
     holds = verify(scenario, motion)

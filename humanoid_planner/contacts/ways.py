@@ -236,7 +236,7 @@ class Ways:
         start, end = self._posture(first), self._posture(last)
         if isinstance(start, str) or isinstance(end, str):
             return f"a posture {start if isinstance(start, str) else end}"
-        found = self.maker.way(transition, start, end, searched=0)
+        found = self.maker.way(transition, start, end, searched=0, narrow=False)
         if not isinstance(found, str):
             return found
         for at_end in (True, False)[: 2 if transition.index else 1]:
@@ -245,7 +245,8 @@ class Ways:
                 return moved
         if not searched:
             return found
-        way = self.maker.way(transition, start, end, straight=False, searched=searched)
+        whole = searched == self.maker.settings.searched
+        way = self.maker.way(transition, start, end, straight=whole, searched=searched, narrow=whole)
         return way if not isinstance(way, str) else f"{found}; {way}"
 
     def _nearer(self, edge: _Edge, transition: Transition, at_end: bool) -> FoundWay | None:
@@ -264,7 +265,7 @@ class Ways:
         if isinstance(found, str):
             return None
         ends = (other, found) if at_end else (found, other)
-        way = self.maker.way(transition, *ends, searched=0)
+        way = self.maker.way(transition, *ends, searched=0, narrow=False)
         if isinstance(way, str):
             return None
         key = _key(moved)

@@ -3,6 +3,5 @@
 
 from humanoid_planner.motion.generate_motion import generate_motion
 from humanoid_planner.motion.motion import MotionResult, MotionSettings, PlannedPostures
-from humanoid_planner.motion.stance_postures import stances_of, with_reserve
 
-__all__ = ["MotionResult", "MotionSettings", "PlannedPostures", "generate_motion", "stances_of", "with_reserve"]
+__all__ = ["MotionResult", "MotionSettings", "PlannedPostures", "generate_motion"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,10 +61,10 @@ def generate_motion(
 ) -> MotionResult:
     """Turn a plan into a motion of the whole robot.
 
-    Each posture of the plan is found again with a reserve of balance. Between two of them the robot holds the contacts
-    that both have; a hand or foot that moves follows a path along the normals and a spline, and the rest of the robot
-    stays as near to the straight line as contacts, limits, balance and collisions allow (7.2). The robot is at rest
-    where contacts change.
+    Each posture of the plan is found again with a reserve of balance; where a step fails with it, with the least one.
+    Between two of them the robot holds the contacts that both have; a hand or foot that moves follows a path along the
+    normals and a spline, and the rest of the robot stays as near to the straight line as contacts, limits, balance and
+    collisions allow (7.2). The robot is at rest where contacts change.
 
     Args:
         robot: that moves.
@@ -121,11 +121,12 @@ def generate_motion(
 
 
 class FoundWay(NamedTuple):
-    """A way from one posture to the next, and whether it had to be searched for."""
+    """A way from one posture to the next, whether it had to be searched for, and its reserve [m]."""
 
     transition: Transition
     path: ConfigurationPath
     searched: bool
+    reserve: float
 
 
 class MadeStep(NamedTuple):
@@ -147,6 +148,8 @@ class MotionMaker:
 
     postures: StancePostures
     settings: MotionSettings
+    #: Postures that have the least reserve only.
+    _narrow: set[bytes] = field(default_factory=set)
 
     @staticmethod
     def of(
@@ -192,9 +195,11 @@ class MotionMaker:
             waits = [0.0, pause] if pause else [0.0] * (len(steps) == len(stances) - 1)
             samples += [(now + step.duration + wait, rest) for wait in waits]
             now += step.duration + pause
+        narrow = [str(step.transition.index) for step in steps if step.reserve < self.settings.reserve]
+        less = f" Steps {', '.join(narrow)} keep a reserve of {1e3 * self._least:g} mm only." if narrow else ""
         return MotionResult(
             not why,
-            why or f"Found: {len(steps)} steps in {now:.1f} s.",
+            why or f"Found: {len(steps)} steps in {now:.1f} s.{less}",
             self._trajectory(steps, samples) if steps else None,
             tuple(steps),
             tuple(stances[: len(steps) + bool(reached)]),
@@ -203,20 +208,39 @@ class MotionMaker:
         )
 
     def posture(self, stance: Stance, q: Array, goal: Sequence[Task] = ()) -> Array | str:
-        """(nq,) posture of a stance with the reserve, near one of a plan, or why there is none."""
-        result = self.postures.regenerate(stance, np.asarray(q, dtype=float), goal)
-        if result.success:
-            # The solver's tolerance would be a jump from the end of a step to the beginning of the next one.
-            placed = [(one.location, self.postures.placed(one).placement_ground_contact) for one in stance.contacts]
-            exact = self.postures.pulled(result.q, placed)
-            return result.q if exact is None else exact
+        """(nq,) posture of a stance with the reserve, or the least one, near one of a plan; or why there is none."""
+        whole, near = "", np.asarray(q, dtype=float)
+        for postures in (self.postures, self.postures.with_reserve(self._least)):
+            result = postures.regenerate(stance, near, goal)
+            if result.success:
+                # The solver's tolerance would be a jump from the end of a step to the beginning of the next one.
+                placed = [(one.location, postures.placed(one).placement_ground_contact) for one in stance.contacts]
+                exact = postures.pulled(result.q, placed)
+                found = result.q if exact is None else exact
+                if postures.reserve < self.settings.reserve:
+                    self._narrow.add(found.tobytes())
+                return found
+            whole = whole or result.explanation
+            if self._least == self.settings.reserve:
+                break
         return (
-            f"can't be had with a reserve of {self.settings.reserve:g} m "
-            f"and {self.settings.effort:.0%} of the effort limits: {result.explanation}"
+            f"can't be had with a reserve of {self._least:g} m "
+            f"and {self.settings.effort:.0%} of the effort limits: {whole}"
         )
 
+    @property
+    def _least(self) -> float:
+        return min(self.settings.least_reserve, self.settings.reserve)
+
     def way(
-        self, transition: Transition, first: Array, last: Array, *, straight: bool = True, searched: int | None = None
+        self,
+        transition: Transition,
+        first: Array,
+        last: Array,
+        *,
+        straight: bool = True,
+        searched: int | None = None,
+        narrow: bool = True,
     ) -> FoundWay | str:
         """Return a way from one posture to the next, or why there is none.
 
@@ -226,25 +250,40 @@ class MotionMaker:
             last: (nq,) likewise at its end.
             straight: try ways along the straight line between them.
             searched: postures of a search where there is none of these; None for those of the settings.
+            narrow: try again with the least reserve where there is none with the whole one.
         """
-        settings, watch = self.settings, self.postures.watch
+        wanted = self.settings if searched is None else replace(self.settings, searched=searched)
+        reserves = [] if {first.tobytes(), last.tobytes()} & self._narrow else [wanted.reserve]
+        if not reserves or (narrow and self._least < wanted.reserve):
+            reserves.append(self._least)
+        why = ""
+        for reserve in reserves:
+            found = self._way(transition, first, last, straight, replace(wanted, reserve=reserve))
+            if not isinstance(found, str):
+                return found
+            why = why or found
+        return why
+
+    def _way(
+        self, transition: Transition, first: Array, last: Array, straight: bool, settings: MotionSettings
+    ) -> FoundWay | str:
+        watch, postures = self.postures.watch, self.postures.with_reserve(settings.reserve)
 
         def restless(path: ConfigurationPath) -> float | None:
-            balanced, limits = self._balanced(transition, path), self._limits()
+            balanced, limits = self._balanced(transition, path, settings.reserve), self._limits()
             for s in map(float, _grid(path)):
                 watch.check()
                 if not rests(balanced.dynamics(s), limits):
                     return s
             return None
 
-        settings = settings if searched is None else replace(settings, searched=searched)
-        found = find_step_path(self.postures, transition, first, last, settings, restless, straight=straight)
-        return found if isinstance(found, str) else FoundWay(transition, *found)
+        found = find_step_path(postures, transition, first, last, settings, restless, straight=straight)
+        return found if isinstance(found, str) else FoundWay(transition, *found, settings.reserve)
 
     def timed(self, way: FoundWay) -> MadeStep | str:
         """Return a way over time, or what keeps the robot from going it."""
-        settings, (transition, path, searched) = self.settings, way
-        balanced = self._balanced(transition, path)
+        settings, (transition, path, searched, reserve) = self.settings, way
+        balanced = self._balanced(transition, path, reserve)
         law = self._law(balanced, _grid(path))
         if isinstance(law, str):
             return law
@@ -262,12 +301,11 @@ class MotionMaker:
         if rest is None:
             return "no forces within friction and efforts hold the robot at its end"
         walk = np.array([path.at(s) for s in _fine(path)])
-        return MadeStep(MotionStep(transition, 0.0, law.duration, walk, searched), samples, rest)
+        return MadeStep(MotionStep(transition, 0.0, law.duration, walk, searched, reserve), samples, rest)
 
-    def _balanced(self, transition: Transition, path: ConfigurationPath) -> BalancedPath:
+    def _balanced(self, transition: Transition, path: ConfigurationPath, reserve: float) -> BalancedPath:
         held = [self.postures.placed(contact) for contact in transition.held.contacts]
-        settings = self.settings
-        return BalancedPath(self.postures.robot, path, transition, held, 0.5 * settings.reserve, settings.effort)
+        return BalancedPath(self.postures.robot, path, transition, held, 0.5 * reserve, self.settings.effort)
 
     def _samples(
         self, balanced: BalancedPath, law: TimeLaw | SinusoidalLaw

@@ -182,6 +182,9 @@ class MotionSettings(Described):
         "m",
         low=0.0,
     )
+    least_reserve: float = number(
+        0.005, "that is enough where a step has none with the reserve; the result tells these steps", "m", low=0.0
+    )
     pace: float = number(
         0.7, "share of the fastest law's speed; forces keep off their limits with less", low=0.0, above=True, high=1.0
     )
@@ -212,6 +215,7 @@ class MotionStep:
         duration: [s].
         walk: (k, nq) postures along it, near enough to each other to be verified.
         searched: whether the straight projection failed and a way was searched for.
+        reserve: that forces keep from the edges of contacts; half of it at speed [m].
     """
 
     transition: Transition
@@ -219,6 +223,7 @@ class MotionStep:
     duration: float
     walk: Array
     searched: bool
+    reserve: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Postures along a motion: those of the plan with a reserve of balance, and those between them.
-
-So that a plan leaves that reserve, it is sought for a robot with smaller patches and weaker joints.
-"""
+"""Postures along a motion: those of the plan with a reserve of balance, and those between them."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,7 +20,6 @@ from humanoid_model.scene import DEFAULT_FRICTION, PairRule, Scene
 from humanoid_planner.equilibrium.force_distribution import INSIDE
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.motion.body_clearance import BodyClearance
-from humanoid_planner.motion.motion import MotionSettings
 from humanoid_planner.optimisation.program import SolverOptions
 from humanoid_planner.posture import CollisionModel, Criterion, NearReference, PostureResult, Task
 from humanoid_planner.posture.generate import solve_problem
@@ -45,8 +42,6 @@ _NEAR = 2e-3
 _BEYOND = 1e-5
 #: Distance to a bound of a task from which on it is held [m] or [rad], and of the base in derivatives.
 _EDGE, _STEP = 1e-9, 1e-6
-#: Largest angle by which a body that turns as it likes does so from its way [rad].
-_TURN = 1.0
 #: So many times the reserve postures keep where they can; slow motions are those along the edge of balance.
 _WIDE = 2.0
 #: Distance that they keep beside where they can: the spline through them comes nearer [m].
@@ -89,6 +84,12 @@ class StancePostures:
         self._data = self.robot.model.createData()
         self._state = PostureState(self.kinematics, ForceModel(self.kinematics, (), (), gravity), 0)
 
+    def with_reserve(self, reserve: float) -> StancePostures:
+        """Return the same with another reserve [m]."""
+        other = copy.copy(self)
+        other.reserve = reserve
+        return other
+
     @property
     def pulls_tasks(self) -> bool:
         """Whether :meth:`pulled` knows all tasks."""
@@ -106,7 +107,7 @@ class StancePostures:
         goal: NDArray[np.float64],
         before: NDArray[np.float64],
         moving: Sequence[tuple[ContactLocation, pin.SE3]],
-        turning: bool = False,
+        turn: float = 0.0,
     ) -> PostureResult:
         """Return the posture that is nearest to a point of the straight line between two (7.2).
 
@@ -116,12 +117,12 @@ class StancePostures:
             goal: (nq,) of the line.
             before: (nq,) posture before, where the search begins.
             moving: contact frames that are led, in the world.
-            turning: let them turn as they like.
+            turn: angle by which they may be turned from there [rad].
         """
         tasks = []
         for location, place in moving:
             frame, name = location.placement_link_patch, f"way of {location.name}"
-            tasks.append(frame_at(self.kinematics, location.link, frame, place, 0.0, _TURN * turning, name))
+            tasks.append(frame_at(self.kinematics, location.link, frame, place, 0.0, turn, name))
         return self._solve(held, near, before, NearReference(self.kinematics, goal, base=True), tasks)
 
     def _solve(
@@ -296,34 +297,3 @@ def frame_errors(
         J = pin.getJointJacobian(robot.model, data, link.joint_id, pin.ReferenceFrame.LOCAL)
         rows.append(own.toActionMatrixInverse() @ J)
     return np.concatenate(errors), np.vstack(rows)
-
-
-def with_reserve(robot: Robot, settings: MotionSettings | None = None) -> Robot:
-    """Return a robot whose plans a motion of the robot itself can have with its reserve.
-
-    Args:
-        robot: that is to move.
-        settings: of the motion, whose ``reserve`` and ``effort`` count.
-    """
-    settings = settings or MotionSettings()
-    return replace(
-        robot,
-        contacts={
-            name: replace(location, patch=inset_patch(location.patch, settings.reserve))
-            for name, location in robot.contacts.items()
-        },
-        limits=replace(robot.limits, effort=POSTURES * settings.effort * robot.limits.effort),
-    )
-
-
-def stances_of(robot: Robot, stances: Sequence[Stance]) -> list[Stance]:
-    """Return stances with a robot's own contact locations of the same names.
-
-    Args:
-        robot: that is to move.
-        stances: of another one, such as :func:`with_reserve` makes.
-    """
-    return [
-        Stance(tuple(replace(one, location=robot.contacts[one.location.name]) for one in stance.contacts))
-        for stance in stances
-    ]

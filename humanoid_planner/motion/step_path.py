@@ -42,6 +42,8 @@ _FINEST = 0.2
 _REPAIRS = 12
 #: Parts of the straight piece along a normal at which postures lead to where a search begins.
 _OFF = (0.2, 0.4, 0.6, 0.8, 1.0)
+#: Angle by which a body that turns may do so: beyond its straight pieces [rad/m], and at most [rad].
+_TURNING, _TURNED = 8.0, 1.0
 #: Part of the straight piece by which a turning body keeps off what it leaves or comes to.
 _GRAZED = 0.2
 #: Looks from one searched posture to the next.
@@ -99,7 +101,7 @@ def find_step_path(
         if not isinstance(found, str):
             return found, False
     if not settings.searched or len(settings.via.get(transition.index, ())) or not postures.pulls_tasks:
-        return reason  # a search knows no points, and of tasks only geometric ones
+        return reason or "no way along the straight line"  # a search knows no points, and of tasks only geometric ones
     searched = _Search(postures, transition, settings, restless).find(first, last)
     if isinstance(searched, ConfigurationPath):
         return searched, True
@@ -370,10 +372,12 @@ class _Projection:
                 break
         return problem
 
-    def _led_at(self, s: float) -> bool:
-        """Return whether bodies keep to their ways' turns too at s: those that do so near contacts, both there."""
-        approach = math.inf if self._turning is None else self._turning.approach
-        return all(path.near_end(s, approach) for _, path, _ in self._moving) or self._turning is None
+    def _turn_at(self, s: float) -> float:
+        """Return by how much bodies may be turned from their ways at s [rad]: more and more away from the contacts."""
+        if self._turning is None:
+            return 0.0
+        beyond = [min(s, 1.0 - s) * path.length - self._turning.approach for _, path, _ in self._moving]
+        return float(np.clip(_TURNING * min(beyond), 0.0, _TURNED))
 
     def _beside(self) -> list[float]:
         """Return where bodies begin and end to turn as they like."""
@@ -387,7 +391,7 @@ class _Projection:
         if self._turning is None:
             return ""
         links, bodies = self._postures.robot.link_placements(q), self._postures.bodies
-        least = -SUNK if self._led_at(s) else _GRAZED * self._turning.approach
+        least = _GRAZED * self._turning.approach if self._turn_at(s) else -SUNK
         for location, _, own in self._moving:
             if bodies.gap(location, links[location.link] * location.placement_link_patch, own) < least:
                 return f"{location.link} comes too near to what it leaves or comes to"
@@ -401,9 +405,8 @@ class _Projection:
         index = bisect.bisect(self.steps, s)
         goal = pin.integrate(self._model, self._first, s * self._straight)
         frames = [(location, path.placement(s)) for location, path, _ in self._moving]
-        turning, near = not self._led_at(s), _near(self._transition, s)
-        before = self.knots[index - 1]
-        result = self._postures.between(self._transition.held, near, goal, before, frames, turning=turning)
+        near, before = _near(self._transition, s), self.knots[index - 1]
+        result = self._postures.between(self._transition.held, near, goal, before, frames, self._turn_at(s))
         if not result.success:
             worst = "; ".join(str(violation) for violation in result.violations[:2])
             return f"no posture at {s:.0%} of the way: {worst}"
@@ -422,7 +425,7 @@ class _Projection:
         fine = np.append((steps[:-1, None] + np.diff(steps)[:, None] * shares).ravel(), 1.0)
         exact = []
         for s in map(float, fine):
-            led = self._moving if self._led_at(s) else ()
+            led = () if self._turn_at(s) else self._moving
             frames = [*self._held, *((location, path.placement(s)) for location, path, _ in led)]
             q = self._postures.pulled(spline.at(s), frames)
             if q is None:

@@ -66,12 +66,12 @@ def test_the_node_of_least_potential_and_delay_is_next():
 
         tired = None
 
-        def delay(self, state):
-            return 7.0 * self.tired.count(state // 10)
+        def delay(self, node, nodes):
+            return 7.0 * self.tired.count(node.state // 10)
 
         def expand(self, node, nodes, stop):
             waits = [other for other in nodes if not other.expanded]
-            assert node.potential + self.delay(node.state) == min(n.potential + self.delay(n.state) for n in waits)
+            assert node.potential + self.delay(node, nodes) == min(n.potential + self.delay(n, nodes) for n in waits)
             self.tired.append(node.state // 10)
             return super().expand(node, nodes, stop)
 

@@ -11,7 +11,7 @@ from examples.contact_scenarios import chosen_footholds
 from humanoid_model import Stance
 from humanoid_model.errors import InputError
 from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, RandomCandidates, SearchVolumes, candidates
-from humanoid_planner.contacts.best_first import ExpansionInterruptedError
+from humanoid_planner.contacts.best_first import ExpansionInterruptedError, Node
 from humanoid_planner.contacts.stance import Hold, Role
 from humanoid_planner.posture.tasks.link_tasks import gaze, joint_at
 
@@ -420,6 +420,10 @@ def test_methods_ask_for_what_they_need(can):
         planner(can, method="dfs")
 
 
+def delay(made, state):
+    return made.space.delay(Node(1, state, 0.0, None), made.search.nodes)
+
+
 @pytest.mark.feature("001-F159")
 def test_stances_of_couples_whose_children_fail_wait_longer(can):
     changes = {"failure_penalty": 0.5, "reach": False, "balance": False}
@@ -427,19 +431,19 @@ def test_stances_of_couples_whose_children_fail_wait_longer(can):
     root = made.search.nodes[0]
     with pytest.raises(ExpansionInterruptedError):
         made.space.expand(root, made.search.nodes, lambda: True)
-    assert made.space.delay(root.state) == 0.0
+    assert delay(made, root.state) == 0.0
     found = children(made, root)
     failed = sum(not call.success for call in made.space.caller.calls)
     assert failed >= 1
-    assert made.space.delay(root.state) == 0.5 * failed
+    assert delay(made, root.state) == 0.5 * failed
     # Elsewhere, but on the same surfaces; and with a hand more.
     left, right = root.state.stance.holds
     moved = replace(root.state, stance=replace(root.state.stance, holds=(replace(left, x=left.x + 0.1), right)))
-    assert made.space.delay(moved) == 0.5 * failed
-    assert made.space.delay(next(child for child in found if len(child.stance.holds) == 3)) == 0.0
+    assert delay(made, moved) == 0.5 * failed
+    assert delay(made, next(child for child in found if len(child.stance.holds) == 3)) == 0.0
     again = planner(can, **changes)
     again.space.recall(json.loads(json.dumps(made.space.memory())))
-    assert again.space.delay(root.state) == 0.5 * failed
+    assert delay(again, root.state) == 0.5 * failed
 
 
 @pytest.mark.feature("001-F186")

@@ -76,15 +76,15 @@ def test_a_step_that_one_posture_does_not_allow_is_made_from_another_of_the_same
     plan, couples = stepped.plan, stepped.planner.space.couples
     ways = Ways(problem(), couples, MotionSettings())
     states = [StancePosture(*given) for given in zip(plan.planned, plan.postures, strict=True)]
-    step, swing = ways.maker.step, next(
+    way, swing = ways.maker.way, next(
         step.transition.index for step in plan.motion.steps if step.transition.case is Case.MOVED
     )
     shut_at = ways._posture(states[swing + 1])
 
     def refused(transition, first, last, **how):
-        return "it's shut" if last is shut_at or how.get("straight") is False else step(transition, first, last, **how)
+        return "it's shut" if last is shut_at or how.get("straight") is False else way(transition, first, last, **how)
 
-    ways.maker.step = refused
+    ways.maker.way = refused
     assert ways.refusal(states, Watch()) is None
     assert ways.lacking(states) == 0
     motion = ways.motion(states, "")

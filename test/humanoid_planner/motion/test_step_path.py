@@ -9,12 +9,12 @@ import pinocchio as pin
 import pytest
 
 from humanoid_model import Contact, ContactKind, Stance, load_robot, load_scene
-from humanoid_model.progress import Watch
 from humanoid_planner.motion import MotionSettings
+from humanoid_planner.motion.body_clearance import BodyClearance
 from humanoid_planner.motion.body_path import BodyPath
 from humanoid_planner.motion.motion import Case, find_transitions
 from humanoid_planner.motion.stance_postures import StancePostures
-from humanoid_planner.motion.step_path import _Clearance, _ways
+from humanoid_planner.motion.step_path import _ways
 
 ROBOT, SCENE = load_robot("hrp2"), load_scene("ladder")
 SURFACES = {surface.name: surface for surface in SCENE.surfaces}
@@ -35,13 +35,13 @@ def test_a_foot_that_leaves_by_its_sole_and_comes_by_its_ball_has_one_way() -> N
     assert own == {"floor", "rung_1"}
     np.testing.assert_allclose(path.placement(0.0).translation, [0.155, -0.095, 0.0], atol=1e-9)
     np.testing.assert_allclose(path.placement(1.0).translation, [0.4026, -0.12, 0.22], atol=1e-9)
-    assert path.on_normal(0.0)
+    assert path.near_end(0.0, 0.02)
 
 
 @pytest.mark.feature("001-F221")
 def test_a_hand_that_grazes_the_rung_it_comes_to_is_told() -> None:
     """Oracle: distances of the hand's shapes from the rung's box every tenth of a millimetre of the ways."""
-    hand, clear = ROBOT.contacts["left_hand_fingers"], _Clearance(ROBOT, SCENE, 0.01, Watch())
+    hand, clear = ROBOT.contacts["left_hand_fingers"], BodyClearance(ROBOT, SCENE)
     end = pin.SE3(np.eye(3), np.array([0.9155, 0.2, 1.32]))
     box = coal.Box(0.06, 0.6, 0.03)
     where = coal.Transform3s(np.eye(3), np.array([0.9155, 0.0, 1.305]))
@@ -56,7 +56,7 @@ def test_a_hand_that_grazes_the_rung_it_comes_to_is_told() -> None:
     def deepest(path: BodyPath) -> float:
         least = math.inf
         for s in np.linspace(0.0, 1.0, math.ceil(path.length / 1e-4)):
-            if path.on_normal(s):
+            if path.near_end(s, 0.02):
                 continue
             for shape, place in shapes:
                 at, result = path.placement(s) * place, coal.DistanceResult()
@@ -70,5 +70,5 @@ def test_a_hand_that_grazes_the_rung_it_comes_to_is_told() -> None:
         path = BodyPath(start, end, leaves=True, arrives=True, approach=0.02, lift=0.0)
         if deepest(path) < -5e-4:
             grazing += 1
-            assert "rung_6" in clear.problem(hand, path, frozenset({"rung_5", "rung_6"}))
+            assert "rung_6" in clear.problem(hand, path, frozenset({"rung_5", "rung_6"}), 0.01, 0.02)
     assert grazing
