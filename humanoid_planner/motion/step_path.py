@@ -42,8 +42,8 @@ _FINEST = 0.2
 _REPAIRS = 12
 #: Parts of the straight piece along a normal at which postures lead to where a search begins.
 _OFF = (0.2, 0.4, 0.6, 0.8, 1.0)
-#: Angle by which a body that turns may do so: beyond its straight pieces [rad/m], and at most [rad].
-_TURNING, _TURNED = 8.0, 1.0
+#: Angle by which a body that turns may do so: beyond its straight pieces [rad/m], at most, and from which on [rad].
+_TURNING, _TURNED, _LED = 8.0, 1.0, 0.01
 #: Part of the straight piece by which a turning body keeps off what it leaves or comes to.
 _GRAZED = 0.2
 #: Looks from one searched posture to the next.
@@ -377,7 +377,8 @@ class _Projection:
         if self._turning is None:
             return 0.0
         beyond = [min(s, 1.0 - s) * path.length - self._turning.approach for _, path, _ in self._moving]
-        return float(np.clip(_TURNING * min(beyond), 0.0, _TURNED))
+        turn = min(_TURNING * min(beyond), _TURNED)
+        return turn if turn > _LED else 0.0
 
     def _beside(self) -> list[float]:
         """Return where bodies begin and end to turn as they like."""

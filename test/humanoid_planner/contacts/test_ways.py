@@ -13,9 +13,10 @@ from humanoid_model.description import Box, Geometry
 from humanoid_model.errors import InputError
 from humanoid_model.progress import Watch
 from humanoid_model.scene import Scene, SceneBody
-from humanoid_planner.contacts import ContactPlanner, verify_plan
+from humanoid_planner.contacts import ContactPlanner, PredefinedCandidates, verify_plan
 from humanoid_planner.contacts.best_first import End
 from humanoid_planner.contacts.search_volume import StancePosture
+from humanoid_planner.contacts.stance import Role
 from humanoid_planner.contacts.ways import Ways
 from humanoid_planner.motion import MotionSettings
 from humanoid_planner.motion.motion import Case, find_transitions
@@ -107,6 +108,53 @@ def test_a_plan_whose_steps_are_all_refused_tells_which_stance_cannot_be_left():
     assert len(again.statistics.ways) == len(plan.statistics.ways)
 
 
+@pytest.mark.feature("001-F162", "001-F161")
+def test_searches_that_were_put_off_are_made_up_for_when_nothing_else_is_left():
+    planner = ContactPlanner(problem(), motion=True)
+    shut(planner, [SHUT, OPEN], patient=True)
+    plan = planner.run(max_nodes=60)
+    assert plan.success, plan.explanation
+    refused = [call for call in plan.statistics.ways if call.refusal]
+    assert len(refused) == 2
+    assert all("right_sole" in call.label for call in refused)
+    places = {(hold.x, hold.y, hold.theta) for one in plan.planned for hold in one.holds}
+    assert {SHUT, OPEN} & places
+    assert not any(node.closed for node in planner.search.path())
+    assert verify_plan(ROBOT, SCENE, *plan.motion.parts()).violations == ()
+
+
+def test_a_step_like_one_that_has_no_way_waits_longer_with_all_that_grows_from_it():
+    planner = ContactPlanner(problem(), motion=True)
+    planner.search.run(max_nodes=60)
+    search, path = planner.search, planner.search.path()
+    node = next(one for one in path if any(hold.role is Role.NEW for hold in one.state.stance.holds))
+    search.close(node)
+    potentials = [one.potential for one in search.nodes]
+    dearer = 0.1 * (potentials[0] - min(potentials))
+    assert dearer > 0.0
+    before = search.nodes[node.parent]
+    assert planner.space.delay(before, search.nodes) == 0.0
+    assert planner.space.delay(node, search.nodes) == pytest.approx(dearer)
+    for following in path[path.index(node) + 1 : -1]:
+        assert planner.space.delay(following, search.nodes) >= dearer
+
+
+@pytest.mark.feature("001-F161")
+def test_footholds_that_no_body_has_a_clear_path_to_are_tried_last():
+    """Behind a wall as high as a knee, which no path of the foot passes, only what is beside it is asked for."""
+    beside, behind = (0.2, -0.095, 0.0), (0.45, -0.1, 0.0)
+    places = {("left_sole", "floor"): [(0.0, 0.095, 0.0)], ("right_sole", "floor"): [behind, beside]}
+    scene = walled(0.6, 0.3)
+    planner = ContactPlanner(
+        problem(scene=scene, candidates=PredefinedCandidates(places), collisions=CollisionModel(ROBOT, scene)),
+        motion=True,
+    )
+    planner.search.run(max_nodes=8)
+    assert planner.space.counts.blocked >= 1
+    held = {(hold.x, hold.y) for node in planner.search.nodes for hold in node.state.stance.holds}
+    assert behind[:2] not in held
+
+
 @pytest.mark.feature("001-F208")
 def test_a_search_that_is_cancelled_among_ways_goes_on_with_them():
     planner = ContactPlanner(problem(), motion=True)
@@ -120,9 +168,9 @@ def test_a_search_that_is_cancelled_among_ways_goes_on_with_them():
     assert len(planner.search.nodes) >= nodes
 
 
-def walled(high):
+def walled(high, ahead=0.2):
     """Scene with a wall before the right foot [m]."""
-    place = pin.SE3(np.eye(3), np.array([0.2, -0.1, 0.5 * high]))
+    place = pin.SE3(np.eye(3), np.array([ahead, -0.1, 0.5 * high]))
     shape = Geometry("", Box(np.array([0.02, 0.4, high])), pin.SE3.Identity(), np.ones(4))
     wall = SceneBody("wall", "", 0.0, np.zeros(3), np.zeros((3, 3)), place, np.zeros(6), (shape,))
     return Scene("walled", bodies=(*SCENE.bodies, wall), surfaces=SCENE.surfaces)

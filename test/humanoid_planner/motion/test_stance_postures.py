@@ -20,7 +20,7 @@ def leaning(inside: float, settings: MotionSettings):
     stance, data = problem().start, ROBOT.model.createData()
     centre = pin.centerOfMass(ROBOT.model, data, UPRIGHT)
     front = max(one.x + one.location.patch[:, 0].max() for one in stance.contacts)
-    goal = [centre_of_mass_at([front - inside, 0.0, centre[2]], 1e-4, horizontal=True)]
+    goal = [centre_of_mass_at([front - inside, 0.0, centre[2]], horizontal=True)]
     plan = PlannedPostures([stance, stance], [UPRIGHT, UPRIGHT])
     return generate_motion(ROBOT, SCENE, plan, settings=settings, collisions=False, goal=goal)
 

@@ -72,3 +72,23 @@ def test_a_hand_that_grazes_the_rung_it_comes_to_is_told() -> None:
             grazing += 1
             assert "rung_6" in clear.problem(hand, path, frozenset({"rung_5", "rung_6"}), 0.01, 0.02)
     assert grazing
+
+
+@pytest.mark.feature("001-F221")
+def test_looks_that_distances_allow_to_leave_out_change_no_answer() -> None:
+    """Oracle: distances at every look, 2 mm apart, on paths at random around and through the rungs."""
+    hand, clear, rng = ROBOT.contacts["left_hand_fingers"], BodyClearance(ROBOT, SCENE), np.random.default_rng()
+    bodies, answers = frozenset(body.name for body in SCENE.bodies), set()
+    for _ in range(40):
+        ends = [
+            pin.SE3(pin.exp3(rng.uniform(-0.5, 0.5, 3)), rng.uniform([0.5, -0.3, 0.3], [1.0, 0.3, 1.4]))
+            for _ in range(2)
+        ]
+        path = BodyPath(*ends, leaves=True, arrives=True, approach=0.02, lift=rng.uniform(0.0, 0.2))
+        count = math.ceil(path.length / 2e-3)
+        gaps = [clear.gap(hand, path.placement(k / count), bodies) for k in range(count + 1)]
+        if min(gaps[0], gaps[-1]) < 0.02:
+            continue  # one that begins or ends nearer may come as near
+        answers.add(min(gaps) < 0.01)
+        assert bool(clear.problem(hand, path, frozenset(), 0.01, 0.02)) == (min(gaps) < 0.01)
+    assert answers == {True, False}
