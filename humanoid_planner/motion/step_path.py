@@ -85,23 +85,26 @@ def find_step_path(
         straight: try ways along the straight line between the postures.
     """
     reason, clear = "", []
-    for moving in _ways(postures, transition, first, last, settings) if straight else ():
+    for moving in _ways(postures, transition, first, last, settings):
         problem = _blocked(postures, moving, settings)
         if problem:
             reason = reason or problem
             continue
         clear.append(moving)
-        found = _Projection(postures, transition, first, last, moving).path(settings.samples, restless)
-        if not isinstance(found, str):
-            return found, False
-        reason = found
+        if straight:
+            found = _Projection(postures, transition, first, last, moving).path(settings.samples, restless)
+            if not isinstance(found, str):
+                return found, False
+            reason = found
+    if not settings.searched:
+        return reason or "no way along the straight line"
     for moving in clear if clear and clear[0] else ():
         turning = _Projection(postures, transition, first, last, moving, settings)
         found = turning.path(settings.samples, restless)
         if not isinstance(found, str):
             return found, False
-    if not settings.searched or len(settings.via.get(transition.index, ())) or not postures.pulls_tasks:
-        return reason or "no way along the straight line"  # a search knows no points, and of tasks only geometric ones
+    if len(settings.via.get(transition.index, ())) or not postures.pulls_tasks:
+        return reason  # a search knows no points, and of tasks only geometric ones
     searched = _Search(postures, transition, settings, restless).find(first, last)
     if isinstance(searched, ConfigurationPath):
         return searched, True

@@ -115,7 +115,7 @@ def test_searches_that_were_put_off_are_made_up_for_when_nothing_else_is_left():
     plan = planner.run(max_nodes=60)
     assert plan.success, plan.explanation
     refused = [call for call in plan.statistics.ways if call.refusal]
-    assert len(refused) == 2
+    assert len(refused) >= 2
     assert all("right_sole" in call.label for call in refused)
     places = {(hold.x, hold.y, hold.theta) for one in plan.planned for hold in one.holds}
     assert {SHUT, OPEN} & places
