@@ -23,6 +23,7 @@ from examples.contact_scenarios import MARGIN, NARROW, ROUGH
 from humanoid_model import Contact, Robot, Stance, load_robot
 from humanoid_model.contact import Surface
 from humanoid_model.description import Box, Cylinder, Geometry
+from humanoid_model.progress import Progress
 from humanoid_model.scene import PairRule, Scene, SceneBody
 from humanoid_planner.contacts import (
     Attractor,
@@ -218,6 +219,7 @@ class Outcome(NamedTuple):
         verified: whether nothing is wrong with that motion.
         asked: ways.
         refused: of them.
+        searched: steps of the motion whose way had to be searched for.
         why: what there isn't; empty where all is well.
     """
 
@@ -230,6 +232,7 @@ class Outcome(NamedTuple):
     verified: bool
     asked: int
     refused: int
+    searched: int
     why: str
 
 
@@ -239,28 +242,33 @@ def tried(problem: ContactProblem, nodes: int, limit: float) -> Outcome:
     Args:
         problem: what is planned.
         nodes: most of a search.
-        limit: of the wall clock, for a search and for a motion [s].
+        limit: of the processor, for a search and for a motion [s].
     """
     robot, scene, times = problem.robot, problem.scene, [time.process_time()]
-    alone = plan_contacts(problem, max_nodes=nodes, time_limit=limit)
+
+    def over(_: Progress) -> bool:
+        return time.process_time() - times[-1] > limit
+
+    alone = plan_contacts(problem, max_nodes=nodes, progress=over)
     times.append(time.process_time())
     made = {"collisions": problem.collisions, "tasks": problem.tasks, "goal": problem.goal}
-    afterwards = alone.success and generate_motion(robot, scene, alone, time_limit=limit, **made).success
+    afterwards = alone.success and generate_motion(robot, scene, alone, progress=over, **made).success
     times.append(time.process_time())
-    whole = plan_contacts(problem, motion=True, max_nodes=nodes, time_limit=limit)
+    whole = plan_contacts(problem, motion=True, max_nodes=nodes, progress=over)
     times.append(time.process_time())
-    why, verified = "" if whole.success else whole.explanation, False
+    why, verified, searched = "" if whole.success else whole.explanation, False, 0
     if whole.success:
         assert whole.motion is not None
         assert whole.motion.trajectory is not None
         looks = verify_plan(robot, scene, *whole.motion.parts()), verify_motion(whole.motion.trajectory, scene)
+        searched = sum(step.searched for step in whole.motion.steps)
         wrong = [one for look in looks for one in look.violations]
         verified = not wrong
         why = f"{len(wrong)} violations, the first {wrong[0].what}" if wrong else ""
     spent = np.diff(times)
     return Outcome(
         alone.success, spent[0], afterwards, spent[1], whole.success, spent[2], verified,
-        len(whole.statistics.ways), whole.statistics.ways_refused, why,
+        len(whole.statistics.ways), whole.statistics.ways_refused, searched, why,
     )  # fmt: skip
 
 
@@ -272,12 +280,12 @@ def main() -> None:
     parser.add_argument("--scenes", type=int, default=10, help="of each kind")
     parser.add_argument("--seed", type=int, help="of the first scene; by the clock if not given")
     parser.add_argument("--nodes", type=int, default=600, help="of one search")
-    parser.add_argument("--limit", type=float, default=600.0, help="of one search [s]")
+    parser.add_argument("--limit", type=float, default=120.0, help="of one search, by the processor [s]")
     arguments = parser.parse_args()
     robot, seed = load_robot(arguments.robot), int(time.time()) if arguments.seed is None else arguments.seed
     print(f"{arguments.robot}, {arguments.scenes} scenes of each kind, seeds from {seed}\n")
-    print("| | plans | s | a motion afterwards | s | plans with motion | s | verified | ways asked | refused |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("| | plans | s | a motion afterwards | s | plans with motion | s | verified | ways asked | refused | steps searched |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     lines: list[str] = []
     every: list[Outcome] = []
     for kind in arguments.kinds:
