@@ -81,7 +81,8 @@ class Estimator:
       by what is told of it;
     - nothing new: nothing is corrected;
     - the clock jumps back, or by more than ``longest_step``: nothing is integrated, doubts grow, contacts begin anew;
-    - a contact that isn't where it was, as it slips or an encoder jumps: it begins anew where it is;
+    - a contact that isn't where it was, as it slips, an encoder jumps or the attitude is wrong: it begins anew where
+      it is, and the tilt is doubted by as much as a sole seems to have turned, so that gravity soon tells it;
     - nothing that bears stands still for a fifth of a second, as the estimate is wrong by much, or the state isn't
       finite: all begins anew, upright as the specific force says, where the base was last.
 
@@ -298,6 +299,9 @@ class Estimator:
                 own.add(k, self._kinds[k], motion.seen[k], motion.covariances[k])
             elif not own.correct(k, motion.seen[k], motion.covariances[k], self._gate):
                 watch.slipped, watch.slipped_at = True, self._time
+                if self._kinds[k] == POSE:
+                    tilted = min(math.hypot(*own.turned(k, motion.seen[k])[:2]), _MOVING)
+                    own.doubt(np.repeat([tilted, 0.0], [2, 13]))
                 own.add(k, self._kinds[k], motion.seen[k], motion.covariances[k])
                 faults.append(f"'{name}' isn't where it was: it begins anew")
             self._roll(k, detector, loaded)

@@ -120,6 +120,10 @@ class InvariantFilter:
         if self.state.kinds[contact] != NONE:
             remove_contact(self.state, contact)
 
+    def turned(self, contact: int, seen: Array) -> Array:
+        """(3,) by how much a contact seems to have turned since it began, in the world [rad]."""
+        return np.asarray(pin.log3(self.rotation @ seen[:3] @ self.state.rotations[1 + contact].T))
+
     def correct(self, contact: int, seen: Array, noise: Array, gate: Array) -> bool:
         """Correct by a contact and return whether it was believed; see :func:`.filter_kernels.correct`."""
         distance = correct(self.state, contact, seen, noise, gate)
