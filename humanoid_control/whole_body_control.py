@@ -20,6 +20,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from humanoid_control.self_collision import SelfCollision
 from humanoid_control.strict_priorities import solve_in_order
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
@@ -80,6 +81,10 @@ class BodyGains(Described):
         60.0,
         "rate at which a joint comes to the end of its range or to its greatest speed at most",
         "1/s", low=0.0, above=True,
+    )  # fmt: skip
+    clearance: float = number(0.01, "gap that parts of the robot keep from each other", "m", low=0.0)
+    clearance_rate: float = number(
+        25.0, "rate at which they come to that gap at most", "1/s", low=0.0, above=True,
     )  # fmt: skip
     slew: float = number(
         250.0, "change of an effort in a second at most, in its greatest", "1/s", low=0.0, above=True,
@@ -143,14 +148,15 @@ class WholeBodyControl:
 
     Driven joints keep to their ranges and speeds by barriers (exponential control barrier functions, Nguyen & Sreenath
     2016): with the rate k of the gains, :math:`\ddot q\le k^2(\bar q-q)-2k\dot q` and
-    :math:`\ddot q\le k(\bar v-\dot q)`, likewise below. They come before all tasks; contacts, friction and efforts come
-    before them.
+    :math:`\ddot q\le k(\bar v-\dot q)`, likewise below; parts of the robot keep from each other likewise
+    (:class:`.SelfCollision`). They come before all tasks; contacts, friction and efforts come before them.
 
     Attributes:
         soles: contact locations by name.
         joint_names: driven joints, the order of efforts.
         columns: (joints,) their velocity coordinates.
         data: Pinocchio's, of the state that was looked at.
+        apart: what keeps parts of the robot from each other.
         solved: whether the last tick's program was solved; else its answer is the one before.
         accelerations: (nv,) of the last solution.
         forces: (k, 3) at the corners that bear, in the axes in which they are held [N].
@@ -189,6 +195,7 @@ class WholeBodyControl:
         limits, speeds = robot.limits, robot.limits.velocity[self._ranged_v]
         self._range = np.stack([limits.lower[self._ranged_q], limits.upper[self._ranged_q]])
         self._speed = np.stack([-speeds, speeds])
+        self.apart = SelfCollision(robot, self.gains.clearance)
         self._unbounded = np.outer([-np.inf, np.inf], np.ones(robot.model.nv))
         self.reset()
 
@@ -360,7 +367,7 @@ class WholeBodyControl:
         M[self._lower] = M.T[self._lower]  # Pinocchio fills the upper half
         program = self._body.program(
             self._tasks, M, np.array(self.data.nle), np.vstack(self._bearing), np.concatenate(self._wanted),
-            self._barriers(),
+            self._barriers(), *self.apart.barriers(self.data, self.q, self.v, self.gains.clearance_rate),
         )  # fmt: skip
         levels = [
             (np.vstack([J for J, _ in level]), np.concatenate([target for _, target in level]))

@@ -15,8 +15,8 @@ the base, friction pyramids and efforts. Its unknowns are the accelerations and 
     \qquad |f_x|,|f_y|\le\tfrac{\mu}{\sqrt 2}f_z.
 
 The rows of the base are equations; what the rows of the driven joints amount to are their efforts. Free fall without
-efforts keeps to all of these, so there always is an answer. Bounds of accelerations, as barriers give them, are kept to
-as far as these let it: what is beyond them costs far more than tasks do.
+efforts keeps to all of these, so there always is an answer. Bounds of accelerations, and of what they amount to along
+lines, as barriers give them, are kept to as far as these let it: what is beyond them costs far more than tasks do.
 """
 
 from __future__ import annotations
@@ -101,6 +101,8 @@ _SOFT = 8
 """DAQP's mark of a bound that may be exceeded at a cost."""
 _BARRIER = 1e6
 """Weight of the square by which an acceleration is beyond its bound."""
+_FREE = 1e30
+"""What DAQP takes for infinite."""
 _ITERATIONS = 300
 """Of the solver at most; what robots ask for in walking takes up to a hundred."""
 _BASE = 6
@@ -113,12 +115,14 @@ class WholeBodyProgram:
     Attributes:
         hessian: (n, n) H.
         gradient: (n,) g.
-        rows: (6 + joints + 5 corners, n) of the base [N, N m], the driven joints [N m], the pyramids [N].
+        rows: (6 + joints + 5 corners + lines, n) of the base [N, N m], the driven joints [N m], the pyramids [N], the
+            lines [m/s²].
         lower: their least values.
         upper: their greatest values.
         bias: (joints,) efforts of the driven joints without accelerations and contact forces [N m].
         bounds: (2, nv) least and greatest accelerations, kept to as far as the rows let them; infinite where there are
             none.
+        lines: how many of the last rows are kept to as far as the others let them.
     """
 
     hessian: Array
@@ -128,12 +132,13 @@ class WholeBodyProgram:
     upper: Array
     bias: Array
     bounds: Array
+    lines: int
 
     def solve(self) -> Array | None:
         """(n,) accelerations and forces; None where none is found that is finite and keeps to all rows."""
         soft = self.bounds.shape[1]
         sense = np.zeros(soft + len(self.upper), np.intc)
-        sense[:soft], sense[soft : soft + _BASE] = _SOFT, _EQUALITY
+        sense[:soft], sense[soft : soft + _BASE], sense[len(sense) - self.lines :] = _SOFT, _EQUALITY, _SOFT
         upper, lower = np.concatenate([self.bounds[1], self.upper]), np.concatenate([self.bounds[0], self.lower])
         return _solve(self.hessian, self.gradient, self.rows, upper, lower, sense)
 
@@ -212,7 +217,8 @@ class BodyLimits:
     _pyramids: dict[int, Array] = field(default_factory=dict, repr=False)
 
     def program(
-        self, tasks: WeightedTasks, M: Array, bias: Array, J_corners: Array, wanted: Array, bounds: Array
+        self, tasks: WeightedTasks, M: Array, bias: Array, J_corners: Array, wanted: Array, bounds: Array,
+        J_lines: Array, least: Array
     ) -> WholeBodyProgram:  # fmt: skip
         """Return the program of one step.
 
@@ -224,6 +230,8 @@ class BodyLimits:
                 normal.
             wanted: (3 corners,) forces in these axes that would be best [N].
             bounds: (2, nv) least and greatest accelerations, infinite where they have none.
+            J_lines: (lines, nv) Jacobian of what is to move apart.
+            least: (lines,) its accelerations at least [m/s²].
         """
         nv, forces = len(bias), len(J_corners)
         count, joints = nv + forces, len(self.driven)
@@ -233,15 +241,16 @@ class BodyLimits:
         g[nv:] = -self.force_weight * wanted
         base = slice(self.root, self.root + _BASE)
         pyramids = self._pyramids_of(forces // 3)
-        rows = np.zeros((_BASE + joints + len(pyramids), count))
+        fixed = _BASE + joints + len(pyramids)
+        rows = np.zeros((fixed + len(least), count))
         rows[:_BASE, :nv], rows[_BASE : _BASE + joints, :nv] = M[base], M[self.driven]
         rows[:_BASE, nv:] = -J_corners[:, base].T
         rows[_BASE : _BASE + joints, nv:] = -J_corners[:, self.driven].T
-        rows[_BASE + joints :, nv:] = pyramids
+        rows[_BASE + joints : fixed, nv:], rows[fixed:, :nv] = pyramids, J_lines
         own = bias[self.driven]
-        upper = np.concatenate([-bias[base], self.efforts - own, np.zeros(len(pyramids))])
-        lower = np.concatenate([-bias[base], -self.efforts - own, np.full(len(pyramids), -1e30)])
-        return WholeBodyProgram(H, g, rows, lower, upper, own, bounds)
+        upper = np.concatenate([-bias[base], self.efforts - own, np.zeros(len(pyramids)), np.full(len(least), _FREE)])
+        lower = np.concatenate([-bias[base], -self.efforts - own, np.full(len(pyramids), -_FREE), least])
+        return WholeBodyProgram(H, g, rows, lower, upper, own, bounds, len(least))
 
     def _pyramids_of(self, corners: int) -> Array:
         """(5 corners, 3 corners) rows that mustn't be positive: pyramids within the friction cones."""

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Parts of a robot that may not touch each other, as bounds of accelerations in a whole-body program.
+
+Each moving body has a capsule around its collision shapes, so distances have continuous normals except where axes are
+parallel or cross. Two capsules whose gap is h keep apart by a barrier of the second order, as joints keep to their
+ranges (Nguyen & Sreenath 2016):
+
+.. math:: \ddot h\ge -k^2\max(h-m,0)-2k\dot h,\qquad \dot h=n\cdot(v_a-v_b),
+
+with the margin m and the unit vector n between the nearest points. Within the margin it brakes and doesn't part them,
+since standing feet may be nearer. That the nearest points slide along the capsules is left out of :math:`\ddot h`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from humanoid_model import Robot
+from humanoid_model.arrays import Array
+from humanoid_model.compiling import uncounted
+from humanoid_model.self_overlap import own_postures
+from humanoid_model.shape_triangles import triangles
+
+_NEAR = 0.1
+"""Gap beyond the margin up to which a pair counts [m],"""
+_STRONGEST = 30.0
+"""where it bounds an acceleration that may come about [m/s²]."""
+_SAMPLES = 1000
+"""Postures by chance."""
+_NEIGHBOURS = 3
+"""Bodies with so few joints in between are kept apart by the ranges of these, if at all."""
+_ROUNDS = 300
+"""Of the search for a circle around points; its centre is then known to a 300th of its radius."""
+
+
+class Capsules(NamedTuple):
+    """Capsules on joints, and which of them may not touch.
+
+    Attributes:
+        joints: of Pinocchio's model that carry them, (k,).
+        ends: of their axes in the joints' frames, (k, 2, 3) [m].
+        radii: (k,) [m].
+        pairs: of them, (m, 2).
+    """
+
+    joints: NDArray[np.int64]
+    ends: Array
+    radii: Array
+    pairs: NDArray[np.int64]
+
+
+def capsule_around(points: Array) -> tuple[Array, float]:
+    """Return a capsule around points (n, 3): ends of its axis (2, 3) and its radius [m].
+
+    Of those along the points' principal axes it is the one of the least volume.
+    """
+    middle = points.mean(axis=0)
+    axes = np.linalg.svd(points - middle, full_matrices=False)[2]
+    found: list[tuple[float, Array, float]] = []
+    for axis in axes:
+        others = axes[[not np.array_equal(axis, other) for other in axes]]
+        across, along = (points - middle) @ others.T, (points - middle) @ axis
+        centre = across[0].copy()
+        for k in range(_ROUNDS):  # Bădoiu and Clarkson, smaller core-sets for balls, 2003
+            centre += (across[np.argmax(np.linalg.norm(across - centre, axis=1))] - centre) / (k + 2.0)
+        away = np.linalg.norm(across - centre, axis=1)
+        radius = float(away.max())
+        cap = np.sqrt(np.maximum(radius**2 - away**2, 0.0))
+        low, high = float((along + cap).min()), float((along - cap).max())
+        if low > high:  # a ball around its middle has them all
+            low = high = 0.5 * (low + high)
+        ends = middle + centre @ others + np.outer([low, high], axis)
+        found.append((np.pi * radius**2 * (high - low + 4.0 / 3.0 * radius), ends, radius))
+    _, ends, radius = min(found, key=lambda one: one[0])
+    return ends, radius
+
+
+@uncounted()
+def _gaps(
+    placements: np.ndarray, ends: np.ndarray, radii: np.ndarray, pairs: np.ndarray, points: np.ndarray,
+    gaps: np.ndarray, axis: np.ndarray
+) -> None:  # fmt: skip
+    """Write gaps (m,) of pairs, and the points of their axes next to each other (m, 2, 3).
+
+    Args:
+        placements: (k, 4, 4) of the capsules' joints in the world.
+        ends: as of :class:`Capsules`.
+        radii: likewise.
+        pairs: likewise.
+        points: written.
+        gaps: written.
+        axis: (2, 3) to work with.
+    """
+    for m in range(len(pairs)):
+        for side in range(2):
+            k = pairs[m, side]
+            M = placements[k]
+            for i in range(3):
+                points[m, side, i], axis[side, i] = M[i, 3], 0.0
+                for j in range(3):
+                    points[m, side, i] += M[i, j] * ends[k, 0, j]
+                    axis[side, i] += M[i, j] * (ends[k, 1, j] - ends[k, 0, j])
+        aa, bb, ab, aw, bw = 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(3):
+            away = points[m, 0, i] - points[m, 1, i]
+            aa += axis[0, i] * axis[0, i]
+            bb += axis[1, i] * axis[1, i]
+            ab += axis[0, i] * axis[1, i]
+            aw += axis[0, i] * away
+            bw += axis[1, i] * away
+        # Ericson, Real-Time Collision Detection, §5.1.9
+        determinant, s, t = aa * bb - ab * ab, 0.0, 0.0
+        if determinant > 1e-12 * aa * bb:
+            s = min(max((ab * bw - bb * aw) / determinant, 0.0), 1.0)
+        if bb > 0.0:
+            t = min(max((ab * s + bw) / bb, 0.0), 1.0)
+        if aa > 0.0:
+            s = min(max((ab * t - aw) / aa, 0.0), 1.0)
+        square = 0.0
+        for i in range(3):
+            points[m, 0, i] += s * axis[0, i]
+            points[m, 1, i] += t * axis[1, i]
+            square += (points[m, 0, i] - points[m, 1, i]) ** 2
+        gaps[m] = np.sqrt(square) - radii[pairs[m, 0]] - radii[pairs[m, 1]]
+
+
+@uncounted()
+def _bounds(
+    moved: np.ndarray, pairs: np.ndarray, points: np.ndarray, gaps: np.ndarray, v: np.ndarray, J: np.ndarray,
+    dJ: np.ndarray, timing: np.ndarray, twist: np.ndarray, rows: np.ndarray, least: np.ndarray
+) -> int:  # fmt: skip
+    """Write rows (r, nv) and least accelerations (r,) of pairs that are near, and return r.
+
+    Args:
+        moved: which coordinates move a capsule, (k, nv), 0 or 1.
+        pairs: as of :class:`Capsules`.
+        points: of the axes next to each other, (m, 2, 3).
+        gaps: (m,).
+        v: (nv,) velocity.
+        J: Jacobians of the joints, of speeds of what is at the world's origin and of turning, (nv, 6).
+        dJ: their rates.
+        timing: margin and rate.
+        twist: (2, 6) to work with.
+        rows: written.
+        least: written.
+    """
+    count, margin, rate = 0, timing[0], timing[1]
+    for m in range(len(pairs)):
+        if gaps[m] > margin + _NEAR:
+            continue
+        x, y, z = points[m, 0, 0], points[m, 0, 1], points[m, 0, 2]
+        n0, n1, n2 = x - points[m, 1, 0], y - points[m, 1, 1], z - points[m, 1, 2]
+        length = max(np.sqrt(n0 * n0 + n1 * n1 + n2 * n2), 1e-9)
+        n0, n1, n2 = n0 / length, n1 / length, n2 / length
+        # The nearest points differ along n alone, so one lever serves both.
+        t0, t1, t2 = y * n2 - z * n1, z * n0 - x * n2, x * n1 - y * n0
+        closing, drift = 0.0, 0.0
+        for side in range(2):
+            for i in range(6):
+                twist[side, i] = 0.0
+        for c in range(len(v)):
+            one, other = moved[pairs[m, 0], c], moved[pairs[m, 1], c]
+            for i in range(6):
+                twist[0, i] += one * J[c, i] * v[c]
+                twist[1, i] += other * J[c, i] * v[c]
+            row = n0 * J[c, 0] + n1 * J[c, 1] + n2 * J[c, 2] + t0 * J[c, 3] + t1 * J[c, 4] + t2 * J[c, 5]
+            rows[count, c] = (one - other) * row
+            closing += rows[count, c] * v[c]
+            row = n0 * dJ[c, 0] + n1 * dJ[c, 1] + n2 * dJ[c, 2] + t0 * dJ[c, 3] + t1 * dJ[c, 4] + t2 * dJ[c, 5]
+            drift += (one - other) * row * v[c]
+        for side in range(2):
+            x, y, z = points[m, side, 0], points[m, side, 1], points[m, side, 2]
+            p, q, r = twist[side, 3], twist[side, 4], twist[side, 5]
+            u0, u1, u2 = twist[side, 0] + q * z - r * y, twist[side, 1] + r * x - p * z, twist[side, 2] + p * y - q * x
+            own = n0 * (q * u2 - r * u1) + n1 * (r * u0 - p * u2) + n2 * (p * u1 - q * u0)
+            drift += own if side == 0 else -own
+        braked = -rate * rate * max(gaps[m] - margin, 0.0) - 2.0 * rate * closing
+        if braked > -_STRONGEST:
+            least[count] = braked - drift
+            count += 1
+    return count
+
+
+class SelfCollision:
+    """Keeps parts of one robot from touching.
+
+    Left out are bodies with at most three joints in between, those that the robot's file lets through, what is nearer
+    than the margin in one of the robot's own postures, as its capsules then are too thick, and what no posture by
+    chance brings together.
+
+    Attributes:
+        capsules: around its bodies.
+        gaps: of the capsules' pairs where it was looked at last, (m,) [m].
+    """
+
+    def __init__(self, robot: Robot, margin: float) -> None:
+        """Find capsules and pairs.
+
+        Args:
+            robot: whose parts they are.
+            margin: gap that they keep [m].
+        """
+        self._model, self._margin = robot.model, margin
+        self.capsules = _capsules(robot)
+        in_own = self._nearest([*own_postures(robot).values()])
+        free = np.isfinite(robot.limits.lower) & np.isfinite(robot.limits.upper)
+        some, random = np.tile(robot.default_posture, (_SAMPLES, 1)), np.random.default_rng(0)
+        some[:, free] = random.uniform(robot.limits.lower[free], robot.limits.upper[free], (_SAMPLES, free.sum()))
+        by_chance = self._nearest([pin.normalize(robot.model, q) for q in some])
+        self._reduce((in_own > margin) & (by_chance < margin))
+        moved = np.zeros((len(self.capsules.joints), robot.model.nv))
+        for row, joint in zip(moved, self.capsules.joints.tolist(), strict=True):
+            for above in list(robot.model.supports[joint])[1:]:
+                own = robot.model.joints[above]
+                row[own.idx_v : own.idx_v + own.nv] = 1.0
+        self._moved, count = moved, len(self.capsules.pairs)
+        self._rows, self._least = np.empty((count, robot.model.nv)), np.empty(count)
+
+    def _nearest(self, postures: list[Array]) -> Array:
+        """(m,) least gaps in some postures [m]."""
+        data, least = self._model.createData(), np.full(len(self.capsules.pairs), np.inf)
+        for q in postures:
+            pin.forwardKinematics(self._model, data, q)
+            self._look(data)
+            least = np.minimum(least, self.gaps)
+        return least
+
+    def _reduce(self, kept: NDArray[np.bool_]) -> None:
+        """Keep some pairs, and the capsules that are in them."""
+        old = self.capsules
+        used, pairs = np.unique(old.pairs[kept], return_inverse=True)
+        self.capsules = Capsules(old.joints[used], old.ends[used], old.radii[used], pairs.reshape(-1, 2))
+        self.gaps, self._points = self.gaps[kept], self._points[kept]
+
+    def _look(self, data: pin.Data) -> None:
+        joints, ends, radii, pairs = self.capsules
+        self.gaps, self._points = np.empty(len(pairs)), np.empty((len(pairs), 2, 3))
+        placements = np.array([data.oMi[joint].homogeneous for joint in joints.tolist()]).reshape(-1, 4, 4)
+        _gaps(placements, ends, radii, pairs, self._points, self.gaps, np.empty((2, 3)))
+
+    def barriers(self, data: pin.Data, q: Array, v: Array, rate: float) -> tuple[Array, Array]:
+        """Rows (r, nv) of pairs that are near, and the least accelerations (r,) along them [m/s²].
+
+        Args:
+            data: with joints' placements and Jacobians in this state.
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+            rate: k of the barrier [1/s].
+        """
+        self._look(data)
+        pin.computeJointJacobiansTimeVariation(self._model, data, q, v)
+        count = _bounds(
+            self._moved, self.capsules.pairs, self._points, self.gaps, v, data.J.T, data.dJ.T,
+            np.array([self._margin, rate]), np.empty((2, 6)), self._rows, self._least,
+        )  # fmt: skip
+        return self._rows[:count].copy(), self._least[:count].copy()
+
+
+_KNOWN: WeakKeyDictionary[Robot, Capsules] = WeakKeyDictionary()
+
+
+def _capsules(robot: Robot) -> Capsules:
+    """Return capsules of a robot, found once, and all pairs of those that aren't neighbours."""
+    if robot not in _KNOWN:
+        points: dict[int, list[Array]] = {}
+        for link in robot.description.links.values():
+            part = robot.parts.links[link.name]
+            for geometry in link.collisions:
+                placed = part.placement_joint_link * geometry.placement
+                corners = np.asarray(triangles(geometry.shape).vertices) @ placed.rotation.T + placed.translation
+                points.setdefault(part.joint_id, []).append(corners)
+        found = [(joint, *capsule_around(np.vstack(own))) for joint, own in sorted(points.items()) if joint]
+        joints = np.array([joint for joint, _, _ in found], dtype=np.int64)
+        chains = [set(robot.model.supports[joint]) for joint in joints.tolist()]
+        disabled = {frozenset(robot.parts.links[link].joint_id for link in pair) for pair in robot.disabled_collisions}
+        pairs = [
+            (i, j)
+            for i, j in itertools.combinations(range(len(joints)), 2)
+            if len(chains[i] ^ chains[j]) > _NEIGHBOURS and frozenset(joints[[i, j]].tolist()) not in disabled
+        ]
+        _KNOWN[robot] = Capsules(
+            joints, np.array([ends for _, ends, _ in found]).reshape(-1, 2, 3),
+            np.array([radius for _, _, radius in found]), np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        )  # fmt: skip
+    return _KNOWN[robot]
