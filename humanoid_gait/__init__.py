@@ -5,7 +5,16 @@ from humanoid_model.extensions import optional_library
 
 optional_library("casadi", "planner")  # what is below imports it without asking
 
-from humanoid_gait.costs import AccelerationCost, Cost, ForceCost, PowerCost, TimeCost, TorqueCost  # noqa: E402
+from humanoid_gait.costs import (  # noqa: E402
+    AccelerationCost,
+    ClearanceCost,
+    ClosureCost,
+    Cost,
+    ForceCost,
+    PowerCost,
+    TimeCost,
+    TorqueCost,
+)
 from humanoid_gait.gait import GaitResult, GaitSolver, solve_gait  # noqa: E402
 from humanoid_gait.hold import Hold, hold_of  # noqa: E402
 from humanoid_gait.problem import Cycle, GaitProblem, Phase, State  # noqa: E402
@@ -16,6 +25,8 @@ from humanoid_gait.walk import WalkRequest  # noqa: E402
 
 __all__ = [
     "AccelerationCost",
+    "ClearanceCost",
+    "ClosureCost",
     "Cost",
     "Cycle",
     "ForceCost",

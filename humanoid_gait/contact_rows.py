@@ -76,7 +76,7 @@ class ContactRows:
     @property
     def parameters(self) -> Array:
         """(10,) axes of the surface, column by column, and the coefficient of friction: what functions are given."""
-        return np.append(self._R.T.ravel(), self.hold.friction)
+        return np.append(self._R.T.ravel(), self.hold.friction if np.isfinite(self.hold.friction) else 0.0)
 
     def rate(self, y: ca.SX, rate: ca.SX, parameters: ca.SX | None = None) -> ca.SX:
         """(k,) velocity of its origin in the surface's axes and turning rates in the patch's [m/s, rad/s].
@@ -114,8 +114,13 @@ class ContactRows:
             force = axes @ full[:3]
             moment = R @ ca.DM(self._patch) @ ca.DM(self._turns.T) @ full[3:]
             return force, moment + ca.cross(R @ ca.DM(self._origin_link), force), force.T
-        sides = [sign * parameters[9] * ca.DM.eye(3)[axis, :] for axis in self.tangents for sign in (1.0, -1.0)]
-        edges = ca.vertcat(*(sides or [ca.SX.zeros(1, 3)])) + ca.DM([[0.0, 0.0, 1.0]] * self.edges)
+        up, sides = ca.DM([[0.0, 0.0, 1.0]]), [ca.DM.eye(3)[axis, :] for axis in self.tangents]
+        if self.edges == 1:
+            edges = up
+        elif np.isfinite(self.hold.friction):
+            edges = ca.vertcat(*[up + sign * parameters[9] * side for side in sides for sign in (1.0, -1.0)])
+        else:
+            edges = ca.vertcat(up, *sides)
         force, moment, at_corners = ca.SX.zeros(3), ca.SX.zeros(3), []
         for k, corner in enumerate(self.hold.corners):
             own = axes @ edges.T @ multipliers[k * self.edges : (k + 1) * self.edges]
@@ -125,8 +130,26 @@ class ContactRows:
 
     @property
     def edges(self) -> int:
-        """Number of edges of the pyramid at every corner."""
-        return 2 * len(self.tangents) or 1
+        """Number of edges of the pyramid at every corner; without friction, or without an end of it, of components."""
+        if self.hold.friction == 0.0:
+            return 1
+        return 1 + len(self.tangents) if np.isinf(self.hold.friction) else 2 * len(self.tangents) or 1
+
+    @property
+    def lower(self) -> Array:
+        """(multipliers,) least values of the multipliers [N]."""
+        if self.hold.contact.bilateral:
+            return np.full(self.multipliers, -np.inf)
+        if np.isinf(self.hold.friction):
+            return np.tile([self.hold.least, *[-np.inf] * len(self.tangents)], len(self.hold.corners))
+        return np.full(self.multipliers, self.hold.least if self.edges == 1 else 0.0)
+
+    def excess(self, multipliers: ca.SX) -> ca.SX:
+        """(k,) normal forces at corners less the least ones, where bounds of the multipliers don't keep them [N]."""
+        free = self.hold.contact.bilateral or np.isinf(self.hold.friction) or self.edges == 1
+        if free or self.hold.least == 0.0:
+            return ca.SX(0, 1)
+        return ca.sum1(ca.reshape(multipliers, self.edges, len(self.hold.corners))).T - self.hold.least
 
     @property
     def multipliers(self) -> int:

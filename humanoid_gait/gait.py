@@ -73,6 +73,7 @@ class GaitSolver:
         options: of the solver.
         points: of collocation in an interval.
         posture: (nq,) that the guess stays near; the robot's default one if left out.
+        postures: (N + 1, nq) of the guess at the nodes; found from the contacts if left out.
         ground: that the motion is judged on.
         compile: functions by the system's C compiler, once for a robot and its contacts; they are kept on disk.
     """
@@ -81,13 +82,14 @@ class GaitSolver:
     options: SolverOptions = field(default_factory=SolverOptions)
     points: int = 2
     posture: Array | None = None
+    postures: Array | None = None
     ground: GroundProfile = LEVEL
     compile: bool = False
 
     def __post_init__(self) -> None:
         """Write the program down."""
         begin = time.perf_counter()
-        postures = posture_guess(self.problem, self.posture)
+        postures = posture_guess(self.problem, self.posture) if self.postures is None else self.postures
         self.transcription = Transcription(
             self.problem, postures, points=self.points, carried=self.options.solver == "fatrop", compile=self.compile
         )
@@ -115,8 +117,8 @@ class GaitSolver:
 
     def _result(self, found: ProgramSolution, seconds: float) -> GaitResult:
         motion = whole_body_motion(self.transcription, found.x)
-        friction = [hold.friction for phase in self.problem.phases for hold in phase.holds]
-        violations = judge_motion(motion, self.ground, max(friction, default=0.0))
+        friction = [hold.friction for phase in self.problem.phases for hold in (*phase.holds, *phase.cuts)]
+        violations = judge_motion(motion, self.ground, max(friction, default=1.0))
         return GaitResult(
             self.problem, motion, violations, found, self.transcription, found.cost, (self._made, seconds)
         )

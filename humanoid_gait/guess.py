@@ -143,7 +143,7 @@ def _weight_shared(transcription: Transcription, index: int) -> Array:
     """(s multipliers,) that carry the weight in equal parts; none of contacts that may pull."""
     point = transcription.points[index]
     found = np.zeros(point.multipliers)
-    pressing = [(own, part) for own, part in zip(point.contacts, point.slices, strict=True)
+    pressing = [(own, part) for own, part in zip(point.loaded, point.slices, strict=True)
                 if not own.hold.contact.bilateral]
     for own, part in pressing:
         found[part] = transcription.model.weight / len(pressing) / own.multipliers / point.scale

@@ -28,23 +28,27 @@ class Hold:
         contact: place of the robot on a surface, whose body doesn't move: its frame is the world's. A bilateral one may
             also pull, and takes any wrench.
         part: of the location that touches, as of a ``ContactSpan``.
-        friction: coefficient.
+        friction: coefficient; 0 for a contact that only presses, infinite for one that never slips.
+        least: normal force at every corner, at least; bilateral contacts have none [N].
     """
 
     contact: Contact
     part: str = WHOLE
     friction: float = 0.6
+    least: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check the coefficient.
+        """Check the coefficient and the force.
 
         Raises:
-            InputError: it isn't above 0.
+            InputError: one is negative or not a number.
         """
-        if not (math.isfinite(self.friction) and self.friction > 0.0):
+        if not self.friction >= 0.0:
             raise InputError(
-                f"friction is {self.friction}", element=self.name, remedy="Give a coefficient above 0"
+                f"friction is {self.friction}", element=self.name, remedy="Give a coefficient of 0 or more"
             )
+        if not 0.0 <= self.least < math.inf:
+            raise InputError(f"least force is {self.least} N", element=self.name, remedy="Give 0 N or more")
 
     @property
     def name(self) -> str:

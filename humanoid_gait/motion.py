@@ -125,7 +125,7 @@ def _efforts(
     for k in range(count):
         links = robot.link_placements(q[k])
         own = []
-        for contact, part in zip(point.contacts, split, strict=True):
+        for contact, part in zip(point.loaded, split, strict=True):
             hold = contact.hold
             places = hold.corners if not hold.contact.bilateral else hold.corners.mean(axis=0)[None, :]
             for corner, force in zip(places, part[:, k], strict=True):

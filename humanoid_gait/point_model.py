@@ -18,7 +18,7 @@ import numpy as np
 from humanoid_gait.contact_rows import ContactRows
 from humanoid_gait.costs.cost import Cost
 from humanoid_gait.costs.instant import Instant
-from humanoid_gait.hold import Hold
+from humanoid_gait.problem import Phase
 from humanoid_gait.robot_model import RobotModel
 
 
@@ -26,26 +26,30 @@ class PointModel:
     """Cost and rows at an instant of one phase.
 
     Rows are, in this order: efforts where nothing drives, in the robot's weight; accelerations of contacts; efforts of
-    the driven joints that have a limit, in these limits.
+    the driven joints that have a limit, in these limits; normal forces above their least ones, in the weight.
 
     Attributes:
         model: of the robot.
         contacts: rows of each hold.
+        loaded: of each hold and each cut, which both have forces.
         equalities: number of the first two kinds of rows, which have to be zero.
-        limited: (l,) which driven joints have limits.
-        slices: of each hold's multipliers within all.
+        lower: (rows,) least values of the rows.
+        upper: (rows,) greatest ones.
+        slices: of the multipliers of each hold and cut within all.
         multipliers: number of all.
         scale: of one multiplier [N or N m].
-        parameters: (10 holds,) axes and coefficients of friction of the surfaces.
+        parameters: (10 contacts,) axes and coefficients of friction of the surfaces.
         value: (zeta, parameters) to (cost rate, rows).
-        efforts: (zeta, parameters) to efforts (nv,) and forces at the corners of each hold (k, 3).
+        efforts: (zeta, parameters) to efforts (nv,) and forces at the corners of each hold and cut (k, 3).
     """
 
-    def __init__(self, model: RobotModel, holds: Sequence[Hold], costs: Sequence[Cost]) -> None:
+    def __init__(self, model: RobotModel, phase: Phase, costs: Sequence[Cost]) -> None:
         """Write the expressions down."""
         self.model = model
-        self.contacts = [ContactRows(model, hold) for hold in holds]
-        counts = [own.multipliers for own in self.contacts]
+        self.contacts = [ContactRows(model, hold) for hold in phase.holds]
+        self.loaded = [*self.contacts, *[ContactRows(model, hold) for hold in phase.cuts]]
+        holds = [own.hold for own in self.loaded]
+        counts = [own.multipliers for own in self.loaded]
         ends = np.concatenate([[0], np.cumsum(counts)]).astype(int).tolist()
         self.slices = [slice(a, b) for a, b in pairwise(ends)]
         self.multipliers = ends[-1]
@@ -53,10 +57,13 @@ class PointModel:
         n = model.n
         self.size = 3 * n + self.multipliers
         zeta, symbols = ca.SX.sym("zeta", self.size), ca.SX.sym("parameters", 10 * len(holds))
-        self.parameters = np.concatenate([np.zeros(0), *[own.parameters for own in self.contacts]])
+        self.parameters = np.concatenate([np.zeros(0), *[own.parameters for own in self.loaded]])
         cost, rows, tau, forces = self._expressions(zeta, symbols, costs)
         self.equalities = len(model.free) + sum(len(own) for own in self.contacts)
-        self.limited = np.flatnonzero(np.isfinite(model.limit))
+        limited = int(np.isfinite(model.limit).sum())
+        least = rows.numel() - self.equalities - limited
+        self.lower = np.repeat([0.0, -1.0, 0.0], [self.equalities, limited, least])
+        self.upper = np.repeat([0.0, 1.0, np.inf], [self.equalities, limited, least])
         self.given, self.cost, self.rows = [zeta, symbols], cost, rows
         self.value = ca.Function("value", self.given, [cost, rows])
         self.efforts = ca.Function("efforts", self.given, [tau, *forces])
@@ -70,11 +77,11 @@ class PointModel:
         y, rate, change = zeta[:n], zeta[n : 2 * n], zeta[2 * n : 3 * n]
         multipliers = self.scale * zeta[3 * n :]
         q, v, a = model.coordinates.motion(y, rate, change)
-        links = tuple(dict.fromkeys(own.hold.contact.location.link for own in self.contacts))
+        links = tuple(dict.fromkeys(own.hold.contact.location.link for own in self.loaded))
         wrenches = {link: ca.SX.zeros(6) for link in links}
         forces = []
-        surfaces = ca.vertsplit(symbols, 10) if self.contacts else []
-        for own, part, surface in zip(self.contacts, self.slices, surfaces, strict=True):
+        surfaces = ca.vertsplit(symbols, 10) if self.loaded else []
+        for own, part, surface in zip(self.loaded, self.slices, surfaces, strict=True):
             link = own.hold.contact.location.link
             force, moment, at_corners = own.wrench(multipliers[part], model.placement(link, q)[0], surface)
             wrenches[link] += ca.vertcat(force, moment)
@@ -83,7 +90,10 @@ class PointModel:
         tau = model.dynamics(links)(q, v, a, *loads)
         driven = model.driven.tolist()
         limit = np.where(np.isfinite(model.limit), model.limit, 1.0)
-        instant = Instant(y, rate, change, tau[driven], v[driven], limit, tuple(forces), model.weight)
+        instant = Instant(
+            y, rate, change, tau[driven], v[driven], limit, tuple(own.hold for own in self.loaded), tuple(forces),
+            tuple(own.place(y) for own in self.loaded), lambda name: model.corners(name, q), model.weight,
+        )  # fmt: skip
         cost = ca.SX(0.0)
         for item in costs:
             cost += item.rate(instant)
@@ -91,8 +101,10 @@ class PointModel:
         rows = ca.vertcat(
             tau[model.free.tolist()] / model.weight,
             *[own.acceleration(y, rate, change, surface)
-              for own, surface in zip(self.contacts, surfaces, strict=True)],
+              for own, surface in zip(self.contacts, surfaces, strict=False)],
             (tau[driven] / limit)[limited],
+            *[own.excess(multipliers[part]) / model.weight
+              for own, part in zip(self.loaded, self.slices, strict=True)],
         )
         return cost, rows, tau, forces
 

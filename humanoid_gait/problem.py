@@ -22,6 +22,8 @@ class Phase:
 
     Attributes:
         holds: what is held.
+        cuts: what bears, though no row holds it: loops that are cut open, their forces controls, their closure a cost
+            (:class:`.ClosureCost`).
         duration: [s], or its least and greatest value where it is free.
         intervals: of the transcription.
         swinging: locations that swing: their corners stay above the floor they left.
@@ -35,6 +37,7 @@ class Phase:
     swinging: tuple[str, ...] = ()
     clearance: float = 0.02
     floor: float = 0.0
+    cuts: tuple[Hold, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the numbers.
@@ -49,7 +52,7 @@ class Phase:
             )
         if self.intervals < 1:
             raise InputError(f"are {self.intervals}", element="intervals", remedy="Give one or more")
-        names = [(hold.contact.location.name, hold.part) for hold in self.holds]
+        names = [(hold.contact.location.name, hold.part) for hold in (*self.holds, *self.cuts)]
         if len(set(names)) < len(names):
             raise InputError("hold a location twice", element="holds", remedy="Hold each once")
 

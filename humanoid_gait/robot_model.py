@@ -72,6 +72,12 @@ class RobotModel:
         R, p = self.placement(link, self.configuration(y))
         return ca.vertcat(*[ca.dot(ca.DM(up), p + R @ ca.DM(corner)) for corner in corners])
 
+    def corners(self, location: str, q: ca.SX) -> ca.SX:
+        """(k, 3) corners of a contact location in the world [m]."""
+        own = self.coordinates.robot.contacts[location]
+        R, p = self.placement(own.link, q)
+        return ca.horzcat(*[p + R @ ca.DM(corner) for corner in own.vertices_link]).T
+
     def configuration(self, y: ca.SX) -> ca.SX:
         """(nq,) of coordinates."""
         return self.coordinates.motion(y, ca.SX.zeros(self.n), ca.SX.zeros(self.n))[0]

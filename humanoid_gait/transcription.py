@@ -91,7 +91,7 @@ class Transcription:
         self.problem, self.gauss = problem, GaussPoints.of(points)
         self.coordinates = Coordinates(problem.robot, problem.heading)
         self.model = RobotModel(self.coordinates, problem.gravity)
-        self.points = [PointModel(self.model, phase.holds, problem.costs) for phase in problem.phases]
+        self.points = [PointModel(self.model, phase, problem.costs) for phase in problem.phases]
         counts = tuple(point.multipliers for point in self.points)
         self._compile = compile
         self._reference = self.coordinates.chart(postures)
@@ -120,11 +120,10 @@ class Transcription:
             self.lower[states[:, place]], self.upper[states[:, place]] = layout.phases[phase].range
         for index, point in enumerate(self.points):
             first = layout.state + layout.points * n
-            for own, part in zip(point.contacts, point.slices, strict=True):
-                if not own.hold.contact.bilateral:
-                    for i in range(layout.points):
-                        at = first + i * point.multipliers + np.arange(part.start, part.stop)
-                        self.lower[layout.stages(index)[:, at]] = 0.0
+            for own, part in zip(point.loaded, point.slices, strict=True):
+                for i in range(layout.points):
+                    at = first + i * point.multipliers + np.arange(part.start, part.stop)
+                    self.lower[layout.stages(index)[:, at]] = own.lower / point.scale
 
     def _driven_names(self) -> list[str]:
         robot = self.problem.robot
@@ -185,10 +184,11 @@ class Transcription:
         jacobians = [point.first()(part, surfaces)[1] @ Zi for part, Zi in zip(parts, Zs, strict=True)]
         first = ca.Function("first", [w, p], [-D, ca.vertcat(*jacobians)])
         sigma = ca.MX.sym("sigma")
-        nu, mu = ca.MX.sym("nu", layout.state), ca.MX.sym("mu", s * point.rows.numel())
+        k = point.rows.numel()
+        nu, mu = ca.MX.sym("nu", layout.state), ca.MX.sym("mu", s * k)
         H, pulls = ca.MX(w.numel(), w.numel()), []
-        for i, (factors, Zi) in enumerate(zip(ca.vertsplit(mu, point.rows.numel()), Zs, strict=True)):
-            pull, own = point.second()(parts[i], surfaces, sigma * h * float(b[i]), factors)
+        for i, Zi in enumerate(Zs):
+            pull, own = point.second()(parts[i], surfaces, sigma * h * float(b[i]), mu[i * k : (i + 1) * k])
             H += Zi.T @ (own @ Zi)
             pulls.append(pull)
             if index in layout.durations:
@@ -401,9 +401,8 @@ class Transcription:
 
     def _path_bounds(self, index: int, path: NDArray[np.int64]) -> None:
         point, layout = self.points[index], self.layout
-        count = point.rows.numel()
-        limited = path.reshape(len(path), layout.points, count)[..., point.equalities :]
-        self.row_lower[limited], self.row_upper[limited] = -1.0, 1.0
+        every = path.reshape(len(path), layout.points, point.rows.numel())
+        self.row_lower[every], self.row_upper[every] = point.lower, point.upper
 
     def _phase(
         self, index: int, functions: list[ca.Function],

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -16,13 +17,16 @@ class ForceCost:
 
     Attributes:
         weight: [1/s].
+        holds: names of the contacts that count; None for all.
     """
 
     weight: float = 1e-3
+    holds: Sequence[str] | None = None
 
     def rate(self, instant: Instant) -> ca.SX:
         """Return the weighted sum."""
         total = ca.SX(0.0)
-        for forces in instant.forces:
-            total += ca.sumsqr(forces / instant.weight)
+        for hold, forces in zip(instant.holds, instant.forces, strict=True):
+            if self.holds is None or hold.name in self.holds:
+                total += ca.sumsqr(forces / instant.weight)
         return self.weight * total
