@@ -94,7 +94,7 @@ class Program:
             settings["ipopt"] = {
                 "print_level": 5 if own.verbose else 0, "sb": "yes", "tol": own.tolerance, "max_iter": own.iterations,
                 "mu_init": own.barrier, "mu_strategy": "adaptive" if own.barrier > 1e-3 else "monotone",
-                "linear_solver": "mumps",
+                "linear_solver": "mumps", "max_soc": 0,
             }  # fmt: skip
             if own.barrier <= 1e-3:
                 pushes = ("bound_push", "mult_bound_push", "slack_bound_push", "bound_frac", "slack_bound_frac")
