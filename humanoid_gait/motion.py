@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A solution as a motion of the whole robot, with forces, efforts and contact schedule.
 
-Samples are at the points of collocation, where the dynamics hold, and at both ends of every phase, to which
-accelerations and forces of the nearest points are carried on and brought onto the dynamics.
+Samples are at the points of collocation, their positions those of the smooth motion whose accelerations are polynomials,
+and at both ends of every phase, to which accelerations and forces of the nearest points are carried on and brought onto
+the dynamics.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def whole_body_motion(transcription: Transcription, x: Array) -> WholeBodyTrajec
     spans: list[ContactSpan] = []
     begin = 0.0
     for index, point in enumerate(transcription.points):
-        part = phase_points(transcription, x, index)
+        part = _smooth(transcription, phase_points(transcription, x, index))
         n = transcription.model.n
         q, v, a = coordinates.samples(part.zeta[:, :n], part.zeta[:, n : 2 * n], part.zeta[:, 2 * n : 3 * n])
         tau, planned, zmp = _efforts(transcription, point, part.zeta, q)
@@ -100,6 +101,17 @@ def whole_body_motion(transcription: Transcription, x: Array) -> WholeBodyTrajec
         tau=joined["tau"], forces=forces, zero_moment_point=joined["zmp"],
         base=_base(transcription),
     )  # fmt: skip
+
+
+def _smooth(transcription: Transcription, part: PhasePoints) -> PhasePoints:
+    """Return a phase with positions that are the integrals of its accelerations."""
+    n, gauss = transcription.model.n, transcription.gauss
+    s = len(gauss.b)
+    zeta, count = part.zeta.copy(), (len(part.zeta) - 2) // s
+    change = zeta[1:-1, 2 * n : 3 * n].reshape(count, s, n)
+    step = part.times[-1] / count
+    zeta[1:-1, :n] += step**2 * np.einsum("ij,kjn->kin", gauss.smooth - gauss.twice, change).reshape(-1, n)
+    return replace(part, zeta=zeta)
 
 
 def _base(transcription: Transcription) -> int | None:

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Collocation at Gauss's points: an interval's motion from its accelerations there.
 
-Accelerations are the polynomial through s points, velocities and positions its integrals, so that the motion is one
-between nodes too; its order is 2 s (E. Hairer, S.P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I,
-1993, II.14, Nyström's methods of collocation):
+Gauss's Runge-Kutta method of order 2 s on positions and velocities (E. Hairer, S.P. Nørsett, G. Wanner, Solving Ordinary
+Differential Equations I, 1993, II.7 and II.14):
 
 .. math::
 
     v_i=v+h\sum_ja_{ij}\dot v_j,\quad y_i=y+hc_iv+h^2\sum_j\bar a_{ij}\dot v_j,\quad
-    v^+=v+h\sum_jb_j\dot v_j,\quad y^+=y+hv+h^2\sum_jb_j(1-c_j)\dot v_j.
+    v^+=v+h\sum_jb_j\dot v_j,\quad y^+=y+hv+h^2\sum_jb_j(1-c_j)\dot v_j,\quad \bar a=aa.
+
+As :math:`b_ia_{ij}+b_ja_{ji}=b_ib_j` it is its own adjoint: multipliers of a program that it makes obey the same method
+on Pontryagin's equations (W.W. Hager, Runge-Kutta methods in optimal control and the transformed adjoint system, 2000),
+so that costates have order 2 s too. Double integrals of the polynomial of accelerations, which differ from
+:math:`\bar a` by order s + 1, would lose that.
 """
 
 from __future__ import annotations
@@ -31,13 +35,15 @@ class GaussPoints:
         c: (s,) points.
         b: (s,) weights.
         a: (s, s) integrals up to the points.
-        twice: (s, s) integrals of these.
+        twice: (s, s) a a, for positions at the points.
+        smooth: (s, s) double integrals up to the points, in place of that.
     """
 
     c: Array
     b: Array
     a: Array
     twice: Array
+    smooth: Array
 
     @classmethod
     def of(cls, points: int) -> GaussPoints:
@@ -53,4 +59,4 @@ class GaussPoints:
         powers = np.arange(1, points + 1)
         back = np.linalg.inv(c[:, None] ** (powers - 1))
         a = (c[:, None] ** powers / powers) @ back
-        return cls(c, b, a, (c[:, None] ** (powers + 1) / (powers * (powers + 1))) @ back)
+        return cls(c, b, a, a @ a, (c[:, None] ** (powers + 1) / (powers * (powers + 1))) @ back)

@@ -43,7 +43,11 @@ def test_points_integrate_polynomials_of_twice_their_number(points: int) -> None
     for power in range(points):
         np.testing.assert_allclose(gauss.a @ gauss.c**power, gauss.c ** (power + 1) / (power + 1), atol=1e-14)
         twice = gauss.c ** (power + 2) / ((power + 1) * (power + 2))
-        np.testing.assert_allclose(gauss.twice @ gauss.c**power, twice, atol=1e-14)
+        np.testing.assert_allclose(gauss.smooth @ gauss.c**power, twice, atol=1e-14)
+    # What makes the method its own adjoint, and multipliers costates.
+    np.testing.assert_allclose(
+        gauss.b[:, None] * gauss.a + (gauss.b[:, None] * gauss.a).T, np.outer(gauss.b, gauss.b), atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("carried", [True, False])
