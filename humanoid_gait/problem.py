@@ -76,10 +76,19 @@ class State:
     Attributes:
         q: (nq,) configuration.
         v: (nv,) velocity; at rest if left out.
+        free_q: joints whose positions are chosen, as far as contacts leave them open.
+        free_v: joints whose speeds are chosen, likewise.
     """
 
     q: ArrayLike
     v: ArrayLike | None = None
+    free_q: Sequence[str] = ()
+    free_v: Sequence[str] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing of it is free."""
+        return not (self.free_q or self.free_v)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +130,17 @@ class GaitProblem:
         """Check that phases join.
 
         Raises:
-            InputError: there is no phase, no cost, a cycle with a given start, or contacts that jump from one phase to
-                the next.
+            InputError: there is no phase, no cost, a cycle with a given start, a free joint that the robot doesn't
+                have, or contacts that jump from one phase to the next.
         """
+        for name, state in (("start", self.start), ("end", self.end)):
+            for joint in (*state.free_q, *state.free_v) if isinstance(state, State) else ():
+                if joint not in self.robot.joint_names:
+                    raise InputError(
+                        f"the robot '{self.robot.name}' has no joint '{joint}'",
+                        element=f"{name}.free",
+                        remedy=f"Joints are {', '.join(self.robot.joint_names)}",
+                    )
         if not self.phases:
             raise InputError("there are none", element="phases", remedy="Give one or more")
         if not self.costs:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Collocation at Gauss's points: an interval's motion from its accelerations there.
 
-Gauss's Runge-Kutta method of order 2 s on positions and velocities (E. Hairer, S.P. Nørsett, G. Wanner, Solving Ordinary
-Differential Equations I, 1993, II.7 and II.14):
+Gauss's Runge-Kutta method of order 2 s on positions and velocities (E. Hairer, S.P. Nørsett, G. Wanner, Solving
+Ordinary Differential Equations I, 1993, II.7 and II.14):
 
 .. math::
 

@@ -8,6 +8,7 @@ over by constant matrices, and the program keeps the structure of stages that a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import casadi as ca
@@ -210,7 +211,7 @@ class Transcription:
         layout = self.layout
         for index, phase in enumerate(layout.phases):
             node = int(layout.first[index])
-            if index or self.problem.start is None:
+            if index or self.problem.start is None or not self.problem.start.whole:
                 found += self._new_holds(index, node)
             found += self._swings(index, phase)
         found += self._ends()
@@ -267,18 +268,26 @@ class Transcription:
         states, last = layout.states(), int(layout.first[-1])
         found = []
         x = ca.SX.sym("x", layout.state)
-        if problem.start is not None:
-            off = x[: 2 * n] - ca.DM(self.chart_state(problem.start.q, problem.start.v))
-            function = ca.Function("start", [x], [off])
-            found.append(_at("start", function, states[:1], np.array([0]), np.zeros(2 * n)))
-        if problem.end is None:
-            return found
         if isinstance(problem.end, Cycle):
-            return found + self._cycle(problem.end)
-        off = x[: 2 * n] - ca.DM(self.chart_state(problem.end.q, problem.end.v))
-        function = ca.Function("end", [x], [self._opened(off)])
-        found.append(_at("end", function, states[-1:], np.array([last]), np.zeros(2 * self._open.shape[1])))
+            return self._cycle(problem.end)
+        for name, state, node, all_of in (
+            ("start", problem.start, 0, np.eye(n)), ("end", problem.end, last, self._open.T)
+        ):  # fmt: skip
+            if state is not None:
+                off = x[: 2 * n] - ca.DM(self.chart_state(state.q, state.v))
+                by_q, by_v = (self._given(free, node, all_of) for free in (state.free_q, state.free_v))
+                function = ca.Function(name, [x], [ca.vertcat(ca.DM(by_q) @ off[:n], ca.DM(by_v) @ off[n:])])
+                zero = np.zeros(len(by_q) + len(by_v))
+                found.append(_at(name, function, states[node : node + 1], np.array([node]), zero))
         return found
+
+    def _given(self, free: Sequence[str], node: int, all_of: Array) -> Array:
+        """Return rows that give coordinates, or their rates, at an end, save free ones and those that contacts give."""
+        if not free:
+            return all_of
+        robot, contacts = self.problem.robot, self.points[-1 if node else 0].contacts
+        kept = np.delete(np.eye(self.model.n), [robot.index_v(name) for name in free], axis=0)
+        return kept[_independent(self._jacobian(contacts, node), kept)]
 
     def _landings(self) -> list[ContactRows]:
         """Contacts with which a cycle begins anew, as far as they aren't held at its end."""

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The planar engine's reference solutions come out as gaits of planar robots: costs, costates, Hamiltonians."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from fixtures.gait_models import RABBIT
+from fixtures.gait_oracles import ORACLES
+from fixtures.gait_problems import oracle_problem
+from fixtures.space_oracles import SpaceOracle, space_oracle
+
+from humanoid_gait import GaitResult, State, phase_proof
+from humanoid_planner.gait import PhaseSolution, synthesize_phase
+from humanoid_planner.gait.optimal_control.end_state import EndState
+from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
+
+pytestmark = pytest.mark.feature("003-F093")
+
+INTERVALS = 40
+"""Of three points each: the coarsest mesh of twenties on which costates of all cases are right to 1e-4."""
+
+
+@cache
+def stated(case: str) -> SpaceOracle:
+    """A reference problem as a gait."""
+    with TemporaryDirectory() as folder:
+        return space_oracle(case, Path(folder), INTERVALS)
+
+
+@cache
+def planar(case: str) -> PhaseSolution:
+    """What the planar engine finds."""
+    return synthesize_phase(oracle_problem(case))
+
+
+def compared(oracle: SpaceOracle, found: GaitResult, old: PhaseSolution) -> None:
+    """Check costs to 1e-6, costates at both ends and the Hamiltonian to 1e-4."""
+    assert found.solution.converged
+    assert found.cost == pytest.approx(old.cost, rel=1e-6)
+    proof = phase_proof(found, 0)
+    for k in (0, -1):
+        wanted = oracle.old_costates(old.q[k], old.v[k], old.costates[k])
+        costates = oracle.costates(old.q[k], old.v[k], proof.costates[k])
+        np.testing.assert_allclose(costates, wanted, atol=1e-4 * np.abs(wanted).max())
+    scale = max(1.0, float(np.abs(old.hamiltonian).max()))
+    np.testing.assert_allclose(-proof.hamiltonian, np.mean(old.hamiltonian), atol=2e-4 * scale)
+    assert proof.maximum < 1e-6
+    assert proof.adjoint < 1e-6
+
+
+@pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp", "bip_dsp_cyclic"])
+def test_reference_solutions(case: str) -> None:
+    found = stated(case).solve()
+    compared(stated(case), found, planar(case))
+    assert found.cost == pytest.approx(ORACLES[case]["J_pmp"], rel=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case",
+    ["5bar_B", "5bar_C", "rabbit_ssp_5torques", "bip_dsp_brake", "bip_ssp_cyclic", "bip_ssp_start", "bip_ssp_stop"],
+)
+def test_more_reference_solutions(case: str) -> None:
+    test_reference_solutions(case)
+
+
+def varied(oracle: SpaceOracle, old: PhaseProblem, **changes: object) -> SpaceOracle:
+    """Return the problem of both engines with changes."""
+    return dataclasses.replace(oracle, old=old, problem=dataclasses.replace(oracle.problem, **changes))
+
+
+def test_torques_stay_in_their_limits() -> None:
+    """A-sat of section 4.6b."""
+    oracle, old = stated("5bar_A"), oracle_problem("5bar_A")
+    robot = oracle.problem.robot
+    limits = dataclasses.replace(robot.limits, effort=np.full(robot.model.nv, 15.0))
+    old = old.replace(model=old.model.with_bounds(**{f"C{i}": (-15.0, 15.0) for i in range(1, 6)}))
+    oracle = varied(oracle, old, robot=dataclasses.replace(robot, limits=limits))
+    found = oracle.solve()
+    assert found.solution.converged
+    assert found.cost == pytest.approx(synthesize_phase(old).cost, rel=1e-6)
+    assert found.cost == pytest.approx(0.014726, rel=1e-4)
+    torques = np.abs(found.motion.tau[1:-1]).max(axis=0)  # both ends are carried on from the points beside them
+    np.testing.assert_allclose(torques[[0, 1, 4]], 15.0, rtol=1e-3)
+    assert torques.max() < 15.0 * (1.0 + 1e-5)
+
+
+def test_a_free_final_velocity_has_no_costate() -> None:
+    """A-free of section 4.6b."""
+    oracle, old = stated("5bar_A"), oracle_problem("5bar_A")
+    old = old.replace(end=EndState(old.end.q, old.end.v, free_v=old.model.tree.coordinates))
+    end = oracle.problem.end
+    assert isinstance(end, State)
+    names = oracle.problem.robot.joint_names
+    oracle = varied(oracle, old, end=dataclasses.replace(end, free_v=names))
+    found, reference = oracle.solve(), synthesize_phase(old)
+    compared(oracle, found, reference)
+    assert found.cost == pytest.approx(0.0053201, rel=1e-5)
+    proof = phase_proof(found, 0)
+    n = len(names)
+    np.testing.assert_allclose(proof.costates[-1, n:], 0.0, atol=1e-8 * np.abs(proof.costates).max())
+    np.testing.assert_allclose(found.motion.v[-1], oracle.state(reference.q[-1], reference.v[-1])[1], atol=1e-4)
+
+
+@pytest.mark.parametrize("friction", [0.30, 0.15])
+def test_the_front_tip_holds_in_its_cone(friction: float) -> None:
+    """R1-fric of section 4.6b."""
+    oracle = stated("rabbit_dsp")
+    phase = oracle.problem.phases[0]
+    cut = phase.cuts[0]
+    pressing = dataclasses.replace(cut, friction=friction, contact=dataclasses.replace(cut.contact, bilateral=False))
+    phase = dataclasses.replace(phase, cuts=(pressing,))
+    old = oracle.old.replace(model=RABBIT.double_support(0.45, friction=friction))
+    compared(oracle, varied(oracle, old, phases=[phase]).solve(), synthesize_phase(old))
