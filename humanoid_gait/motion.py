@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A solution as a motion of the whole robot, with forces, efforts and contact schedule.
 
-Samples are at the points of collocation, with positions of the smooth motion whose accelerations are polynomials, and at
-both ends of every phase, to which accelerations and forces of the nearest points are carried on and brought onto the
+Samples are at the points of collocation, with positions of the smooth motion whose accelerations are polynomials, and
+at both ends of every phase, to which accelerations and forces of the nearest points are carried on and brought onto the
 dynamics.
 """
 

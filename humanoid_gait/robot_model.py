@@ -31,9 +31,15 @@ class RobotModel:
         """Prepare; functions are made as contacts ask for them.
 
         Raises:
-            InputError: a joint has a spring.
+            InputError: a joint has a spring, or joints close loops.
         """
         robot = coordinates.robot
+        if robot.loops:
+            raise InputError(
+                f"has loops, closed by {', '.join(loop.name for loop in robot.loops)}",
+                element=f"robot '{robot.name}'",
+                remedy="Leave the loops out of its file and hold what they join, or give it as a cut of a phase",
+            )
         if robot.springs:
             raise InputError(
                 f"has springs in {', '.join(robot.springs)}",

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,14 @@ def test_what_cannot_be_is_refused(bip: Robot) -> None:
         GaitProblem(bip, [one, other])
     with pytest.raises(InputError, match="duration"):
         Phase((), float("nan"))
+    with pytest.raises(InputError, match="'five_bar': has loops, closed by O5"):
+        GaitSolver(GaitProblem(load_robot("five_bar"), [Phase((), 0.5)]), postures=np.zeros((21, 4)))
+    with pytest.raises(InputError, match="no joint 'tail'"):
+        GaitProblem(bip, [one], end=State(bip.default_posture, free_v=("tail",)))
+    with pytest.raises(InputError, match="least force is -1"):
+        dataclasses.replace(hold_of(bip, "right_sole", (0.0, 0.0)), least=-1.0)
+    with pytest.raises(InputError, match="friction is nan"):
+        hold_of(bip, "right_sole", (0.0, 0.0), friction=float("nan"))
     with pytest.raises(InputError, match="no contact location 'nose'"):
         hold_of(bip, "nose", (0.0, 0.0))
     step = WalkRequest(0.3).problem(bip).end

@@ -15,7 +15,7 @@ from fixtures.gait_oracles import ORACLES
 from fixtures.gait_problems import oracle_problem
 from fixtures.space_oracles import SpaceOracle, space_oracle
 
-from humanoid_gait import GaitResult, State, phase_proof
+from humanoid_gait import GaitResult, State, TimeCost, gait_proof
 from humanoid_planner.gait import PhaseSolution, synthesize_phase
 from humanoid_planner.gait.optimal_control.end_state import EndState
 from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
@@ -43,15 +43,19 @@ def compared(oracle: SpaceOracle, found: GaitResult, old: PhaseSolution) -> None
     """Check costs to 1e-6, costates at both ends and the Hamiltonian to 1e-4."""
     assert found.solution.converged
     assert found.cost == pytest.approx(old.cost, rel=1e-6)
-    proof = phase_proof(found, 0)
+    whole = gait_proof(found)
+    proof = whole.phases[0]
     for k in (0, -1):
         wanted = oracle.old_costates(old.q[k], old.v[k], old.costates[k])
         costates = oracle.costates(old.q[k], old.v[k], proof.costates[k])
         np.testing.assert_allclose(costates, wanted, atol=1e-4 * np.abs(wanted).max())
+    numbers = whole.numbers
+    assert max(numbers[name] for name in ("maximum", "adjoint", "ends")) < 1e-7
+    # Where penalties or bounds begin to act within an interval, its order is that of the kink.
+    kinked = "ssp" in old.problem.model.name or oracle.problem.phases[0].cuts[-1].least > 0.0
+    assert numbers["spread"] < (5e-4 if kinked else 1e-6)
     scale = max(1.0, float(np.abs(old.hamiltonian).max()))
-    np.testing.assert_allclose(-proof.hamiltonian, np.mean(old.hamiltonian), atol=2e-4 * scale)
-    assert proof.maximum < 1e-6
-    assert proof.adjoint < 1e-6
+    np.testing.assert_allclose(-proof.at_nodes, np.mean(old.hamiltonian), atol=1e-4 * scale)
 
 
 @pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp", "bip_dsp_cyclic"])
@@ -102,7 +106,7 @@ def test_a_free_final_velocity_has_no_costate() -> None:
     found, reference = oracle.solve(), synthesize_phase(old)
     compared(oracle, found, reference)
     assert found.cost == pytest.approx(0.0053201, rel=1e-5)
-    proof = phase_proof(found, 0)
+    proof = gait_proof(found).phases[0]
     n = len(names)
     np.testing.assert_allclose(proof.costates[-1, n:], 0.0, atol=1e-8 * np.abs(proof.costates).max())
     np.testing.assert_allclose(found.motion.v[-1], oracle.state(reference.q[-1], reference.v[-1])[1], atol=1e-4)
@@ -118,3 +122,37 @@ def test_the_front_tip_holds_in_its_cone(friction: float) -> None:
     phase = dataclasses.replace(phase, cuts=(pressing,))
     old = oracle.old.replace(model=RABBIT.double_support(0.45, friction=friction))
     compared(oracle, varied(oracle, old, phases=[phase]).solve(), synthesize_phase(old))
+
+
+@pytest.mark.slow
+def test_heel_and_toe_press_in_their_cones() -> None:
+    """B3 with 6 N or more at heel and toe of the foot that stands, friction 0.3 (sections 4.5 and 4.6b)."""
+    oracle = stated("bip_ssp_cyclic")
+    phase = oracle.problem.phases[0]
+    contact = dataclasses.replace(phase.holds[0].contact, bilateral=False)
+    pressing = dataclasses.replace(phase.holds[0], contact=contact, friction=0.3, least=6.0)
+    phase = dataclasses.replace(phase, holds=(pressing,))
+    found = varied(oracle, oracle.old, phases=[phase]).solve()
+    assert found.solution.converged
+    assert found.cost == pytest.approx(0.792615, rel=2e-6)
+    numbers = gait_proof(found).numbers
+    assert max(numbers[name] for name in ("maximum", "adjoint", "ends")) < 1e-7
+    assert numbers["spread"] < 1e-4
+
+
+def test_free_durations_end_where_the_hamiltonian_is_zero() -> None:
+    """RABBIT's double support with a price of time; the same with given durations beside costs more."""
+    oracle = stated("rabbit_dsp")
+    problem = dataclasses.replace(oracle.problem, costs=(*oracle.problem.costs, TimeCost(0.2)))
+    phase = problem.phases[0]
+    best = dataclasses.replace(
+        oracle, problem=dataclasses.replace(problem, phases=[dataclasses.replace(phase, duration=(0.05, 0.3))])
+    ).solve()
+    assert best.solution.converged
+    proof = gait_proof(best)
+    assert proof.numbers["duration"] < 1e-7
+    np.testing.assert_allclose(proof.phases[0].at_nodes, 0.0, atol=1e-6)
+    for share in (0.95, 1.05):
+        given = dataclasses.replace(phase, duration=share * best.durations[0])
+        other = dataclasses.replace(oracle, problem=dataclasses.replace(problem, phases=[given])).solve()
+        assert other.cost > best.cost
