@@ -284,7 +284,8 @@ def main() -> None:
     arguments = parser.parse_args()
     robot, seed = load_robot(arguments.robot), int(time.time()) if arguments.seed is None else arguments.seed
     print(f"{arguments.robot}, {arguments.scenes} scenes of each kind, seeds from {seed}\n")
-    print("| | plans | s | a motion afterwards | s | plans with motion | s | verified | ways asked | refused | steps searched |")
+    whole = "plans with motion | s | verified | ways asked | refused | steps searched"
+    print(f"| | plans | s | a motion afterwards | s | {whole} |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     lines: list[str] = []
     every: list[Outcome] = []
