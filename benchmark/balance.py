@@ -94,7 +94,8 @@ class Run:
         self.own, self.mass = self.simulation.robots[name], robot.total_mass
         unseen = self.own.joint_names != self.walker.joint_names
         controller = Unseen(self.walker, self.own.joint_names) if unseen else self.walker
-        self.simulation.add_module(ControllerInLoop(name, controller, sensors=sensors, delay=delay))
+        self.loop = ControllerInLoop(name, controller, sensors=sensors, delay=delay)
+        self.simulation.add_module(self.loop)
         self.height = float(self.own.placement_world_base.translation[2])
         self.base = robot.description.root
 
