@@ -186,8 +186,9 @@ class ViewerNode(AnsweringNode):
             try:
                 do()
             except RuntimeError as error:
-                # viser looks through its browsers without its lock while one of them comes or goes.
-                if "changed size during iteration" not in str(error):
+                # viser wakes its browsers' senders, and looks through them, while another thread adds or takes one away:
+                # a dictionary has "changed size during iteration", or a "deque mutated during iteration".
+                if "during iteration" not in str(error):
                     raise
                 do()
         except HumanoidError as error:

@@ -180,3 +180,20 @@ def test_what_can_not_be_drawn_is_told_once_and_stops_nothing_else(
     finally:
         stone.speaking = False
         page.close()
+
+
+@pytest.mark.parametrize("words", ["dictionary changed size during iteration", "deque mutated during iteration"])
+def test_a_browser_that_comes_while_something_is_drawn_costs_no_drawing(
+    running: Running, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(running.node, "_say", said.append)
+    errors = [RuntimeError(words)]
+
+    def draw() -> None:
+        if errors:
+            raise errors.pop()
+        said.append("drawn")
+
+    running.node._try("part", draw)
+    assert said == ["drawn"]
