@@ -18,9 +18,9 @@ from humanoid_gait.costs import (  # noqa: E402
 from humanoid_gait.gait import GaitResult, GaitSolver, solve_gait  # noqa: E402
 from humanoid_gait.hold import Hold, hold_of  # noqa: E402
 from humanoid_gait.problem import Cycle, GaitProblem, Phase, State  # noqa: E402
+from humanoid_gait.program_solution import SolverOptions  # noqa: E402
 from humanoid_gait.proof import GaitProof, PhaseProof, gait_proof, phase_proof  # noqa: E402
 from humanoid_gait.repeat import repeated  # noqa: E402
-from humanoid_gait.solve import SolverOptions  # noqa: E402
 from humanoid_gait.walk import WalkRequest  # noqa: E402
 
 __all__ = [

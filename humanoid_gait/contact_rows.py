@@ -65,18 +65,26 @@ class ContactRows:
         """Which of the two axes along the surface the robot can move the contact along."""
         return [axis for axis in range(2) if axis in self.kept]
 
-    def place(self, y: ca.SX) -> ca.SX:
-        """(k,) how far the contact is from where it is held [m, rad]."""
+    def place(self, y: ca.SX, parameters: ca.SX | None = None) -> ca.SX:
+        """(k,) how far the contact is from where it is held [m, rad].
+
+        Args:
+            y: (n,) coordinates.
+            parameters: (13,) in place of the hold's own.
+        """
+        given = ca.DM(self.parameters) if parameters is None else parameters
+        axes = ca.reshape(given[:9], 3, 3)
         R, p = self._model.placement(self.hold.contact.location.link, self._model.configuration(y))
-        off = ca.DM(self._R.T) @ (p + R @ ca.DM(self._origin_link) - ca.DM(self._target))
-        E = ca.DM(self._R.T) @ R @ ca.DM(self._patch)
+        off = axes.T @ (p + R @ ca.DM(self._origin_link) - given[10:13])
+        E = axes.T @ R @ ca.DM(self._patch)
         turn = 0.5 * ca.vertcat(E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1])
         return ca.vertcat(off, ca.DM(self._turns) @ turn)[self.kept]
 
     @property
     def parameters(self) -> Array:
-        """(10,) axes of the surface, column by column, and the coefficient of friction: what functions are given."""
-        return np.append(self._R.T.ravel(), self.hold.friction if np.isfinite(self.hold.friction) else 0.0)
+        """(13,) axes of the surface, column by column, coefficient of friction, place of the origin [m]."""
+        friction = self.hold.friction if np.isfinite(self.hold.friction) else 0.0
+        return np.concatenate([self._R.T.ravel(), [friction], self._target])
 
     def rate(self, y: ca.SX, rate: ca.SX, parameters: ca.SX | None = None) -> ca.SX:
         """(k,) velocity of its origin in the surface's axes and turning rates in the patch's [m/s, rad/s].
@@ -84,7 +92,7 @@ class ContactRows:
         Args:
             y: (n,) coordinates.
             rate: their rates.
-            parameters: (10,) in place of the hold's own.
+            parameters: (13,) in place of the hold's own.
         """
         axes = ca.DM(self._R) if parameters is None else ca.reshape(parameters[:9], 3, 3)
         R, p = self._model.placement(self.hold.contact.location.link, self._model.configuration(y))
@@ -104,7 +112,7 @@ class ContactRows:
         Args:
             multipliers: of the hold, in N and N m.
             R: (3, 3) rotation of the link.
-            parameters: (10,) of the surface.
+            parameters: (13,) of the surface.
         """
         axes = ca.reshape(parameters[:9], 3, 3)
         if self.hold.contact.bilateral:

@@ -3,19 +3,26 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field, replace
 
 from humanoid_gait.guess import posture_guess, unknowns_guess
+from humanoid_gait.interior_point import InteriorPoint
 from humanoid_gait.motion import whole_body_motion
 from humanoid_gait.problem import GaitProblem
-from humanoid_gait.solve import Program, ProgramSolution, SolverOptions
+from humanoid_gait.program_solution import ProgramSolution, SolverOptions
+from humanoid_gait.solve import Program
+from humanoid_gait.stages import Stages
 from humanoid_gait.transcription import Transcription
 from humanoid_model.arrays import Array
-from humanoid_model.ground_profile import LEVEL, GroundProfile
 from humanoid_model.motion_verdict import judge_motion
+from humanoid_model.progress import ProgressCallback, Watch
 from humanoid_model.violation import Violation, told
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
+
+NEAR = 1e-6
+"""First barrier parameter from a neighbour's solution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +64,16 @@ class GaitResult:
 
     def report(self) -> str:
         """Return in words how it went."""
-        how = "walks" if self.success else told(self.violations) or f"the solver says '{self.solution.status}'"
+        how = "walks" if self.success else self._why()
         return (
             f"{how}; cost {self.cost:.6g}, {self.solution.iterations} iterations, "
             f"{self.seconds[0]:.2f} s to make the program and {self.seconds[1]:.2f} s to solve it"
         )
+
+    def _why(self) -> str:
+        """Return what the solver says unless it has converged, and what isn't kept."""
+        status = "" if self.solution.converged else f"the solver says: {self.solution.status}"
+        return "; ".join(part for part in (status, told(self.violations)) if part)
 
 
 @dataclass(eq=False)
@@ -74,8 +86,6 @@ class GaitSolver:
         points: of collocation in an interval.
         posture: (nq,) that the guess stays near; the robot's default one if left out.
         postures: (N + 1, nq) of the guess at the nodes; found from the contacts if left out.
-        ground: that the motion is judged on.
-        compile: functions by the system's C compiler, once for a robot and its contacts; they are kept on disk.
     """
 
     problem: GaitProblem
@@ -83,42 +93,43 @@ class GaitSolver:
     points: int = 2
     posture: Array | None = None
     postures: Array | None = None
-    ground: GroundProfile = LEVEL
-    compile: bool = False
 
     def __post_init__(self) -> None:
         """Write the program down."""
         begin = time.perf_counter()
         postures = posture_guess(self.problem, self.posture) if self.postures is None else self.postures
-        self.transcription = Transcription(
-            self.problem, postures, points=self.points, carried=self.options.solver == "fatrop", compile=self.compile
-        )
+        own = self.options.solver == "stages"
+        self.transcription = Transcription(self.problem, postures, points=self.points, carried=own)
         self._guess = unknowns_guess(self.transcription, postures)
-        self._program = Program(self.transcription, self.options)
+        self._stages = Stages(self.transcription) if own else None
         self._made = time.perf_counter() - begin
-        self._warm: Program | None = None
 
-    def solve(self, start: GaitResult | None = None) -> GaitResult:
+    def solve(
+        self, start: GaitResult | None = None, progress: ProgressCallback | None = None, time_limit: float = math.inf
+    ) -> GaitResult:
         """Solve, from a neighbour's solution if there is one.
 
         Args:
             start: of a problem with the same phases and intervals.
+            progress: is told of iterations, and may cancel; the last iterate is what there is then.
+            time_limit: after which the last iterate is what there is [s]; IPOPT knows neither.
         """
         begin = time.perf_counter()
-        if start is None:
-            found = self._program.solve(self._guess)
+        near = None if start is None else start.solution
+        barrier = self.options.barrier if near is None else min(self.options.barrier, NEAR)
+        x = self._guess if near is None else near.x
+        multipliers = () if near is None else (near.multipliers, near.bound_multipliers)
+        if self._stages is None:
+            found = Program(self.transcription, replace(self.options, barrier=barrier)).solve(x, *multipliers)
         else:
-            own = start.solution
-            if self._warm is None:
-                self._warm = Program(self.transcription, replace(self.options, barrier=1e-5))
-                begin = time.perf_counter()
-            found = self._warm.solve(own.x, own.multipliers, own.bound_multipliers)
+            watch = Watch(progress, time_limit)
+            found = InteriorPoint(self._stages, self.options).solve(x, barrier, *multipliers, watch=watch)
         return self._result(found, time.perf_counter() - begin)
 
     def _result(self, found: ProgramSolution, seconds: float) -> GaitResult:
         motion = whole_body_motion(self.transcription, found.x)
         friction = [hold.friction for phase in self.problem.phases for hold in (*phase.holds, *phase.cuts)]
-        violations = judge_motion(motion, self.ground, max(friction, default=1.0))
+        violations = judge_motion(motion, self.problem.ground, max(friction, default=1.0))
         return GaitResult(
             self.problem, motion, violations, found, self.transcription, found.cost, (self._made, seconds)
         )

@@ -10,11 +10,13 @@ Efforts :math:`\tau=M\dot v+h-J^\top f` follow: where nothing drives they have t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 import casadi as ca
 import numpy as np
 
+from humanoid_gait.batched import BatchedFunction
 from humanoid_gait.contact_rows import ContactRows
 from humanoid_gait.costs.cost import Cost
 from humanoid_gait.costs.instant import Instant
@@ -35,10 +37,12 @@ class PointModel:
         equalities: number of the first two kinds of rows, which have to be zero.
         lower: (rows,) least values of the rows.
         upper: (rows,) greatest ones.
+        limited: (l,) which driven joints have limits.
+        excess: (k, size) Jacobian of the last kind of rows, which are linear.
         slices: of the multipliers of each hold and cut within all.
         multipliers: number of all.
         scale: of one multiplier [N or N m].
-        parameters: (10 contacts,) axes and coefficients of friction of the surfaces.
+        parameters: (13 contacts,) axes, coefficients of friction and places of the contacts.
         value: (zeta, parameters) to (cost rate, rows).
         efforts: (zeta, parameters) to efforts (nv,) and forces at the corners of each hold and cut (k, 3).
     """
@@ -56,15 +60,17 @@ class PointModel:
         self.scale = model.weight / max(1, max((len(hold.corners) for hold in holds), default=1))
         n = model.n
         self.size = 3 * n + self.multipliers
-        zeta, symbols = ca.SX.sym("zeta", self.size), ca.SX.sym("parameters", 10 * len(holds))
+        zeta, symbols = ca.SX.sym("zeta", self.size), ca.SX.sym("parameters", 13 * len(holds))
         self.parameters = np.concatenate([np.zeros(0), *[own.parameters for own in self.loaded]])
         cost, rows, tau, forces = self._expressions(zeta, symbols, costs)
         self.equalities = len(model.free) + sum(len(own) for own in self.contacts)
-        limited = int(np.isfinite(model.limit).sum())
-        least = rows.numel() - self.equalities - limited
-        self.lower = np.repeat([0.0, -1.0, 0.0], [self.equalities, limited, least])
-        self.upper = np.repeat([0.0, 1.0, np.inf], [self.equalities, limited, least])
-        self.given, self.cost, self.rows = [zeta, symbols], cost, rows
+        self.limited = np.flatnonzero(np.isfinite(model.limit))
+        least = rows.numel() - self.equalities - len(self.limited)
+        self.lower = np.repeat([0.0, -1.0, 0.0], [self.equalities, len(self.limited), least])
+        self.upper = np.repeat([0.0, 1.0, np.inf], [self.equalities, len(self.limited), least])
+        excess = ca.jacobian(rows[rows.numel() - least :], zeta)
+        self.excess: Array = np.array(ca.DM(ca.evalf(excess))) if least else np.zeros((0, self.size))
+        self.given, self.cost, self.rows, self._tau = [zeta, symbols], cost, rows, tau
         self.value = ca.Function("value", self.given, [cost, rows])
         self.efforts = ca.Function("efforts", self.given, [tau, *forces])
         self._derived: dict[str, ca.Function] = {}
@@ -80,7 +86,7 @@ class PointModel:
         links = tuple(dict.fromkeys(own.hold.contact.location.link for own in self.loaded))
         wrenches = {link: ca.SX.zeros(6) for link in links}
         forces = []
-        surfaces = ca.vertsplit(symbols, 10) if self.loaded else []
+        surfaces = ca.vertsplit(symbols, 13) if self.loaded else []
         for own, part, surface in zip(self.loaded, self.slices, surfaces, strict=True):
             link = own.hold.contact.location.link
             force, moment, at_corners = own.wrench(multipliers[part], model.placement(link, q)[0], surface)
@@ -90,13 +96,13 @@ class PointModel:
         tau = model.dynamics(links)(q, v, a, *loads)
         driven = model.driven.tolist()
         limit = np.where(np.isfinite(model.limit), model.limit, 1.0)
+        self._effort = ca.SX.sym("effort", len(driven))
         instant = Instant(
-            y, rate, change, tau[driven], v[driven], limit, tuple(own.hold for own in self.loaded), tuple(forces),
+            y, rate, change, self._effort, v[driven], limit, tuple(own.hold.name for own in self.loaded), tuple(forces),
             tuple(own.place(y) for own in self.loaded), lambda name: model.corners(name, q), model.weight,
         )  # fmt: skip
-        cost = ca.SX(0.0)
-        for item in costs:
-            cost += item.rate(instant)
+        self._cost_of_effort = sum((item.rate(instant) for item in costs), ca.SX(0.0))
+        cost = ca.substitute(self._cost_of_effort, self._effort, tau[driven])
         limited = np.flatnonzero(np.isfinite(model.limit)).tolist()
         rows = ca.vertcat(
             tau[model.free.tolist()] / model.weight,
@@ -107,6 +113,51 @@ class PointModel:
               for own, part in zip(self.loaded, self.slices, strict=True)],
         )
         return cost, rows, tau, forces
+
+    @cached_property
+    def batched_value(self) -> BatchedFunction:
+        """:attr:`value` of many instants."""
+        return BatchedFunction.stored(b"value" + self._content, lambda: self.value)
+
+    @cached_property
+    def batched_first(self) -> BatchedFunction:
+        """(zeta, parameters) to the cost rate's gradient, Jacobians of efforts (nv,) and of accelerations of contacts.
+
+        Then what the cost rate is of efforts e and zeta: its gradient by e, its Hessians by ee, by e and zeta, by zeta.
+        """
+        return BatchedFunction.stored(b"first" + self._content, self._first)
+
+    def _first(self) -> ca.Function:
+        zeta, cost, effort = self.given[0], self._cost_of_effort, self._effort
+        now = self._tau[self.model.driven.tolist()]
+        J = ca.jacobian(self._tau, zeta)
+        by_effort, by_zeta = ca.gradient(cost, effort), ca.gradient(cost, zeta)
+        parts = [by_effort, *(ca.jacobian(a, b) for a, b in ((by_effort, effort), (by_effort, zeta), (by_zeta, zeta)))]
+        parts = ca.substitute([by_zeta, *parts], [effort], [now])
+        gradient = ca.densify(parts[0] + J[self.model.driven.tolist(), :].T @ parts[1])
+        held = ca.jacobian(self.rows[len(self.model.free) : self.equalities], zeta)
+        return ca.Function("first", self.given, [gradient, J, held, ca.densify(parts[1]), *parts[2:]])
+
+    @cached_property
+    def batched_second(self) -> BatchedFunction:
+        """(zeta, parameters, factors of efforts (nv,), of accelerations) to the Hessian by zeta and (y, rate) alone.
+
+        Of the sum of efforts and accelerations, that is; in other pairs of unknowns they have none.
+        """
+        return BatchedFunction.stored(b"second" + self._content, self._second)
+
+    def _second(self) -> ca.Function:
+        zeta, count = self.given[0], self.equalities - len(self.model.free)
+        efforts, held = ca.SX.sym("efforts", self.model.n), ca.SX.sym("held", count)
+        total = ca.dot(efforts, self._tau) + ca.dot(held, self.rows[len(self.model.free) : self.equalities])
+        H = ca.jacobian(ca.gradient(total, zeta), zeta[: 2 * self.model.n])
+        return ca.Function("second", [*self.given, efforts, held], [H])
+
+    @cached_property
+    def _content(self) -> bytes:
+        """What derivatives depend on: all expressions."""
+        costs = ca.Function("costs", [self._effort, *self.given], [self._cost_of_effort])
+        return f"{self.model.n} {self.model.free} {self.equalities}{self.value.serialize()}{costs.serialize()}".encode()
 
     def slope(self) -> ca.Function:
         """(zeta, parameters) to the gradient of the cost rate."""

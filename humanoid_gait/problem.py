@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from humanoid_gait.costs import AccelerationCost, Cost, ForceCost, TorqueCost
 from humanoid_gait.hold import Hold
 from humanoid_model import InputError, Robot
+from humanoid_model.ground_profile import LEVEL, GroundProfile
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,8 @@ class Phase:
             (:class:`.ClosureCost`).
         duration: [s], or its least and greatest value where it is free.
         intervals: of the transcription.
-        swinging: locations that swing: their corners stay above the floor they left.
+        swinging: locations that swing: their corners stay above the ground.
         clearance: height of these in the middle of the phase [m]; towards its ends it falls as a parabola does.
-        floor: height below them [m].
     """
 
     holds: tuple[Hold, ...]
@@ -36,7 +36,6 @@ class Phase:
     intervals: int = 20
     swinging: tuple[str, ...] = ()
     clearance: float = 0.02
-    floor: float = 0.0
     cuts: tuple[Hold, ...] = ()
 
     def __post_init__(self) -> None:
@@ -116,6 +115,7 @@ class GaitProblem:
         costs: that are summed up.
         heading: of the base about which its chart lies [rad].
         gravity: (3,) [m/s²].
+        ground: that it walks on.
     """
 
     robot: Robot
@@ -125,6 +125,7 @@ class GaitProblem:
     costs: Sequence[Cost] = field(default_factory=lambda: (TorqueCost(), AccelerationCost(), ForceCost()))
     heading: float = 0.0
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    ground: GroundProfile = LEVEL
 
     def __post_init__(self) -> None:
         """Check that phases join.

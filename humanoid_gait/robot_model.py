@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import casadi as ca
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from humanoid_codegen.dynamics.dynamic_model import DynamicModel
 from humanoid_codegen.languages.symbolic import casadi_function
 from humanoid_gait.coordinates import Coordinates
-from humanoid_model import InputError
+from humanoid_model import InputError, Robot
 from humanoid_model.arrays import Array
 
 
@@ -52,31 +53,17 @@ class RobotModel:
         self.driven = np.array(driven, dtype=int)
         self.free = np.setdiff1d(np.arange(self.n), self.driven)
         self.limit: Array = np.array(robot.limits.effort[self.driven])
-        self._kinematics: ca.Function | None = None
-        self._links: list[str] = []
-        self._dynamics: dict[tuple[str, ...], ca.Function] = {}
 
     def dynamics(self, links: tuple[str, ...]) -> ca.Function:
         """Return inverse dynamics with wrenches on links: (q, v, a, (links, 6)) to efforts (nv,)."""
-        if links not in self._dynamics:
-            model = DynamicModel(self.coordinates.robot, gravity=self._gravity, wrench_links=links)
-            self._dynamics[links] = casadi_function(model.function("inverse_dynamics"))
-        return self._dynamics[links]
+        return _dynamics(self.coordinates.robot, self._gravity, links)
 
     def placement(self, link: str, q: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Return rotation (3, 3) and origin (3,) of a link in the world [m]."""
-        if self._kinematics is None:
-            model = DynamicModel(self.coordinates.robot, gravity=self._gravity)
-            self._kinematics = casadi_function(model.function("kinematics"))
-            self._links = [own.name for own in model.links]
-        R, p, _ = self._kinematics(q)
-        i = self._links.index(link)
+        kinematics, links = _kinematics(self.coordinates.robot)
+        R, p, _ = kinematics(q)
+        i = links.index(link)
         return R[3 * i : 3 * i + 3, :], p[i, :].T
-
-    def corner_heights(self, link: str, corners: Array, y: ca.SX, up: Array) -> ca.SX:
-        """(k,) heights of points of a link along a direction [m]."""
-        R, p = self.placement(link, self.configuration(y))
-        return ca.vertcat(*[ca.dot(ca.DM(up), p + R @ ca.DM(corner)) for corner in corners])
 
     def corners(self, location: str, q: ca.SX) -> ca.SX:
         """(k, 3) corners of a contact location in the world [m]."""
@@ -87,3 +74,15 @@ class RobotModel:
     def configuration(self, y: ca.SX) -> ca.SX:
         """(nq,) of coordinates."""
         return self.coordinates.motion(y, ca.SX.zeros(self.n), ca.SX.zeros(self.n))[0]
+
+
+@lru_cache(maxsize=16)
+def _dynamics(robot: Robot, gravity: tuple[float, ...], links: tuple[str, ...]) -> ca.Function:
+    model = DynamicModel(robot, gravity=gravity, wrench_links=links)
+    return casadi_function(model.function("inverse_dynamics"))
+
+
+@lru_cache(maxsize=4)
+def _kinematics(robot: Robot) -> tuple[ca.Function, list[str]]:
+    model = DynamicModel(robot)
+    return casadi_function(model.function("kinematics")), [own.name for own in model.links]

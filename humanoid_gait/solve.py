@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nonlinear program of a transcription put to a solver."""
+"""The nonlinear program of a transcription put to IPOPT, which knows nothing of stages."""
 
 from __future__ import annotations
 
@@ -10,64 +10,21 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from humanoid_gait.program_solution import ProgramSolution, SolverOptions
 from humanoid_gait.transcription import Transcription
 from humanoid_model.arrays import Array
 
 
-@dataclass(frozen=True)
-class SolverOptions:
-    """How a program is solved.
-
-    Attributes:
-        solver: ``fatrop`` for programs with the structure of stages, ``ipopt`` for all.
-        tolerance: of optimality and rows, in the program's own units.
-        iterations: at most.
-        barrier: first barrier parameter; small from a neighbour's solution.
-        verbose: prints iterations.
-    """
-
-    solver: str = "fatrop"
-    tolerance: float = 1e-6
-    iterations: int = 200
-    barrier: float = 1e-2
-    verbose: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class ProgramSolution:
-    """What a solver returns.
-
-    Attributes:
-        x: (V,) unknowns.
-        multipliers: (R,) of the rows.
-        bound_multipliers: (V,) of the unknowns' bounds.
-        cost: of the program.
-        converged: whether the solver says so.
-        status: in its words.
-        iterations: that it took.
-        seconds: that it took, without making the program.
-    """
-
-    x: Array
-    multipliers: Array
-    bound_multipliers: Array
-    cost: float
-    converged: bool
-    status: str
-    iterations: int
-    seconds: float
-
-
 @dataclass(eq=False)
 class Program:
-    """A transcription with a solver made for it."""
+    """A transcription with IPOPT made for it."""
 
     transcription: Transcription
     options: SolverOptions = field(default_factory=SolverOptions)
 
     def __post_init__(self) -> None:
         """Make the solver."""
-        t, own = self.transcription, self.options
+        t, own = self.transcription.expressions, self.options
         p = ca.MX(0, 1)
         nlp = ca.Function("nlp", [t.x, p], [t.cost, t.rows], ["x", "p"], ["f", "g"])
         settings: dict[str, Any] = {"print_time": own.verbose}
@@ -75,14 +32,8 @@ class Program:
         pull = ca.densify(t.sigma * t.gradient.T + ca.mtimes(t.jacobian.T, t.multipliers))
         weighted = ["x", "p", "lam_f", "lam_g"]
         factors = [t.x, p, t.sigma, t.multipliers]
-        if own.solver == "ipopt":
-            gradient = ca.Function("nlp_grad_f", [t.x, p], [t.cost, dense], ["x", "p"], ["f", "grad_f_x"])
-            hessian = ca.Function("nlp_hess_l", factors, [ca.triu(t.hessian)], weighted, ["triu_hess_gamma_x_x"])
-        else:
-            gradient = ca.Function("nlp_grad_f", [t.x, p], [dense], ["x", "p"], ["grad_f_x"])
-            hessian = ca.Function(
-                "nlp_hess_l", factors, [pull, t.hessian], weighted, ["grad_gamma_x", "hess_gamma_x_x"]
-            )
+        gradient = ca.Function("nlp_grad_f", [t.x, p], [t.cost, dense], ["x", "p"], ["f", "grad_f_x"])
+        hessian = ca.Function("nlp_hess_l", factors, [ca.triu(t.hessian)], weighted, ["triu_hess_gamma_x_x"])
         jacobian = ca.Function("nlp_jac_g", [t.x, p], [t.rows, t.jacobian], ["x", "p"], ["g", "jac_g_x"])
         whole = ca.Function(
             "nlp_grad", factors, [t.cost, t.rows, pull, ca.MX(0, 1)], weighted,
@@ -90,26 +41,16 @@ class Program:
         )  # fmt: skip
         # Names by which CasADi looks for derivatives before it makes its own.
         settings["cache"] = {made.name(): made for made in (gradient, jacobian, hessian, whole)}
-        if own.solver == "ipopt":
-            settings["ipopt"] = {
-                "print_level": 5 if own.verbose else 0, "sb": "yes", "tol": own.tolerance, "max_iter": own.iterations,
-                "mu_init": own.barrier, "mu_strategy": "adaptive" if own.barrier > 1e-3 else "monotone",
-                "linear_solver": "mumps", "max_soc": 0,
-            }  # fmt: skip
-            if own.barrier <= 1e-3:
-                pushes = ("bound_push", "mult_bound_push", "slack_bound_push", "bound_frac", "slack_bound_frac")
-                settings["ipopt"] |= {"warm_start_init_point": "yes"}
-                settings["ipopt"] |= {f"warm_start_{push}": 1e-8 for push in pushes}
-        else:
-            layout = t.layout
-            settings |= {
-                "structure_detection": "manual", "N": len(layout.phase_of), "nx": [layout.state] * len(layout.starts),
-                "nu": [layout.controls(int(phase)) for phase in layout.phase_of] + [0],
-                "ng": t.inequality_rows.tolist(), "equality": (t.row_lower == t.row_upper).tolist(),
-                "fatrop": {"tolerance": own.tolerance, "max_iter": own.iterations, "mu_init": own.barrier,
-                           "print_level": 10 if own.verbose else 0},
-            }  # fmt: skip
-        self._solver = ca.nlpsol("solver", own.solver, nlp, settings)
+        settings["ipopt"] = {
+            "print_level": 5 if own.verbose else 0, "sb": "yes", "tol": own.tolerance, "max_iter": own.iterations,
+            "mu_init": own.barrier, "mu_strategy": "adaptive" if own.barrier > 1e-3 else "monotone",
+            "linear_solver": "mumps", "max_soc": 0,
+        }  # fmt: skip
+        if own.barrier <= 1e-3:
+            pushes = ("bound_push", "mult_bound_push", "slack_bound_push", "bound_frac", "slack_bound_frac")
+            settings["ipopt"] |= {"warm_start_init_point": "yes"}
+            settings["ipopt"] |= {f"warm_start_{push}": 1e-8 for push in pushes}
+        self._solver = ca.nlpsol("solver", "ipopt", nlp, settings)
 
     def solve(
         self, x: Array, multipliers: Array | None = None, bound_multipliers: Array | None = None

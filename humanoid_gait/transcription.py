@@ -9,6 +9,7 @@ over by constant matrices, and the program keeps the structure of stages that a 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import casadi as ca
@@ -17,17 +18,17 @@ import pinocchio as pin
 import scipy.linalg
 from numpy.typing import NDArray
 
-from humanoid_gait.compiled import compiled
 from humanoid_gait.contact_rows import ContactRows
 from humanoid_gait.coordinates import Coordinates
 from humanoid_gait.layout import Layout
 from humanoid_gait.mirror import Mirror
 from humanoid_gait.point_model import PointModel
-from humanoid_gait.problem import Cycle, GaitProblem, Phase
+from humanoid_gait.problem import Cycle, GaitProblem, Phase, State
 from humanoid_gait.quadrature import GaussPoints
 from humanoid_gait.robot_model import RobotModel
 from humanoid_gait.sparse_blocks import Piece, block_piece, gathered, scattered
 from humanoid_model.arrays import Array
+from humanoid_model.ground_profile import GroundProfile
 
 _RANK = 1e-6
 """Singular values below this share of the greatest one count as zero: rows that depend on others."""
@@ -36,17 +37,21 @@ _INSIDE = 1e-2
 _SPEED = 0.96
 """Share of their greatest speeds that joints have at nodes, so that they keep these between them."""
 
+_RAMP = 0.01
+"""Length over which the height below soles that swing changes at an edge [m]."""
+
 
 class Rows(NamedTuple):
     """Rows of one kind at many nodes or intervals.
 
     Attributes:
         name: for people.
-        function: (unknowns of one place) to rows, without derivatives; None for intervals, whose derivatives are known.
+        function: (unknowns of one place, parameters) to rows.
         columns: (places, k) unknowns of each place.
         stage: (places,) node that the rows of each place belong to.
         lower: (places, rows).
         upper: (places, rows).
+        parameters: of the function, which doesn't change with them.
     """
 
     name: str
@@ -55,6 +60,20 @@ class Rows(NamedTuple):
     stage: NDArray[np.int64]
     lower: Array
     upper: Array
+    parameters: Array = np.zeros(0)
+
+
+class ProgramExpressions(NamedTuple):
+    """A program in CasADi's symbols: unknowns (V,), factor of the cost, multipliers (R,) of the rows."""
+
+    x: ca.MX
+    sigma: ca.MX
+    multipliers: ca.MX
+    cost: ca.MX
+    gradient: ca.MX
+    rows: ca.MX
+    jacobian: ca.MX
+    hessian: ca.MX
 
 
 class Transcription:
@@ -72,11 +91,13 @@ class Transcription:
         row_upper: (R,) of the rows.
         gaps: (N, state) rows of the dynamics of each interval.
         paths: (N, rows) by phase: rows of the points of each interval.
+        node_rows: rows of nodes.
+        kinds: their names and (places, rows) numbers.
     """
 
     def __init__(
-        self, problem: GaitProblem, postures: Array, *, points: int = 2, carried: bool = False, compile: bool = False
-    ) -> None:  # fmt: skip
+        self, problem: GaitProblem, postures: Array, *, points: int = 2, carried: bool = False
+    ) -> None:
         """Write the program down.
 
         Args:
@@ -84,7 +105,6 @@ class Transcription:
             postures: (N + 1, nq) near the solution, at which dependent rows are told.
             points: of collocation in each interval.
             carried: states carry the one at the start, so that a cycle has the structure of stages.
-            compile: functions of intervals are compiled by the system's C compiler.
 
         Raises:
             InputError: as those of the problem's parts.
@@ -94,7 +114,6 @@ class Transcription:
         self.model = RobotModel(self.coordinates, problem.gravity)
         self.points = [PointModel(self.model, phase, problem.costs) for phase in problem.phases]
         counts = tuple(point.multipliers for point in self.points)
-        self._compile = compile
         self._reference = self.coordinates.chart(postures)
         self._landing = self._landings()
         held = self._jacobian([*self.points[-1].contacts, *self._landing], -1)
@@ -102,7 +121,7 @@ class Transcription:
         size = 2 * self._open.shape[1] if carried and isinstance(problem.end, Cycle) else 0
         self.layout = Layout(problem.phases, self.model.n, points, counts, size)
         self._bounds()
-        self._assemble()
+        self._number()
 
     # Bounds ---------------------------------------------------------------------------------------------------------
 
@@ -200,8 +219,7 @@ class Transcription:
             bent = ca.hessian(ca.dot(fixed, zetas) - ca.dot(nu, after), w)[0]
             H += ca.graph_substitute(bent, [fixed], [ca.vertcat(*pulls)])
         second = ca.Function("second", [w, p, sigma, nu, mu], [H])
-        made = [value, slope, first, second]
-        return compiled(made) if self._compile else made
+        return [value, slope, first, second]
 
     # Rows -----------------------------------------------------------------------------------------------------------
 
@@ -219,7 +237,6 @@ class Transcription:
 
     def _new_holds(self, index: int, node: int) -> list[Rows]:
         """Places and rates of contacts that begin, as far as those that go on don't give them."""
-        layout, n = self.layout, self.model.n
         before = {} if not index else {own.hold.contact.location.name: own for own in self.points[index - 1].contacts}
         mine = self.points[index].contacts
         kept = [own for own in mine if own.hold.contact.location.name in before]
@@ -234,28 +251,33 @@ class Transcription:
             rows = _independent(J, more)
             J = np.vstack([J, more])
             if len(rows):
-                x = ca.SX.sym("x", layout.state)
-                values = ca.vertcat(own.place(x[:n])[rows], own.rate(x[:n], x[n : 2 * n])[rows])
-                function = ca.Function("hold", [x], [values])
-                at = layout.states()[node : node + 1]
-                found.append(_at(f"{own.hold.name} begins", function, at, np.array([node]), np.zeros(2 * len(rows))))
+                found.append(self._held(f"{own.hold.name} begins", own, rows, node))
         return found
+
+    def _held(self, name: str, own: ContactRows, rows: list[int], node: int) -> Rows:
+        """Place and rates of a contact at a node."""
+        n = self.model.n
+        x, parameters = ca.SX.sym("x", self.layout.state), ca.SX.sym("parameters", len(own.parameters))
+        y, rate = x[:n], x[n : 2 * n]
+        values = ca.vertcat(own.place(y, parameters)[rows], own.rate(y, rate, parameters)[rows])
+        function = ca.Function("hold", [x, parameters], [values])
+        at = self.layout.states()[node : node + 1]
+        return _at(name, function, at, np.array([node]), np.zeros(2 * len(rows)))._replace(parameters=own.parameters)
 
     def _swings(self, index: int, phase: Phase) -> list[Rows]:
         """Heights of soles in the air."""
-        layout, robot = self.layout, self.problem.robot
+        layout = self.layout
         found: list[Rows] = []
         nodes = np.arange(layout.first[index] + 1, layout.first[index + 1])
         if not len(nodes):
             return found
         share = (nodes - layout.first[index]) / phase.intervals
         for name in phase.swinging:
-            location = robot.contacts[name]
             x = ca.SX.sym("x", layout.state)
-            up = np.array([0.0, 0.0, 1.0])
-            heights = self.model.corner_heights(location.link, location.vertices_link, x[: self.model.n], up)
-            function = ca.Function("swing", [x], [heights])
-            least = phase.floor + 4.0 * phase.clearance * share * (1.0 - share)
+            corners = self.model.corners(name, self.model.configuration(x[: self.model.n]))
+            heights = corners[:, 2] - smooth_height(self.problem.ground, corners[:, 0])
+            function = ca.Function("swing", [x, ca.SX(0, 1)], [heights])
+            least = 4.0 * phase.clearance * share * (1.0 - share)
             lower = np.repeat(least[:, None], heights.numel(), axis=1)
             found.append(
                 Rows(f"{name} swings", function, layout.states()[nodes], nodes, lower, np.full_like(lower, np.inf))
@@ -268,17 +290,18 @@ class Transcription:
         states, last = layout.states(), int(layout.first[-1])
         found = []
         x = ca.SX.sym("x", layout.state)
-        if isinstance(problem.end, Cycle):
-            return self._cycle(problem.end)
         for name, state, node, all_of in (
             ("start", problem.start, 0, np.eye(n)), ("end", problem.end, last, self._open.T)
         ):  # fmt: skip
-            if state is not None:
+            if isinstance(state, State):
                 off = x[: 2 * n] - ca.DM(self.chart_state(state.q, state.v))
                 by_q, by_v = (self._given(free, node, all_of) for free in (state.free_q, state.free_v))
-                function = ca.Function(name, [x], [ca.vertcat(ca.DM(by_q) @ off[:n], ca.DM(by_v) @ off[n:])])
+                given = ca.vertcat(ca.DM(by_q) @ off[:n], ca.DM(by_v) @ off[n:])
+                function = ca.Function(name, [x, ca.SX(0, 1)], [given])
                 zero = np.zeros(len(by_q) + len(by_v))
                 found.append(_at(name, function, states[node : node + 1], np.array([node]), zero))
+        if isinstance(problem.end, Cycle):
+            found += self._cycle(problem.end)
         return found
 
     def _given(self, free: Sequence[str], node: int, all_of: Array) -> Array:
@@ -312,21 +335,19 @@ class Transcription:
         for own in self._landing:
             rows = _independent(J, self._jacobian([own], -1))
             J = np.vstack([J, self._jacobian([own], -1)])
-            values = ca.vertcat(own.place(x[:n])[rows], own.rate(x[:n], x[n : 2 * n])[rows])
-            function = ca.Function("lands", [x], [values])
-            found.append(_at(f"{own.hold.name} lands", function, states[-1:], last, np.zeros(2 * len(rows))))
+            found.append(self._held(f"{own.hold.name} lands", own, rows, int(last[0])))
         image = self._opened(mirror.image(self.coordinates, cycle.step, x[: 2 * n]))
         reached = self._opened(Mirror.none(n).image(self.coordinates, pin.SE3.Identity(), x[: 2 * n]))
         none = np.zeros(2 * self._open.shape[1])
         if layout.carried:
             carried = x[layout.state - layout.carried :]
-            begins, ends = (ca.Function("cycle", [x], [part - carried]) for part in (image, reached))
+            begins, ends = (ca.Function("cycle", [x, ca.SX(0, 1)], [part - carried]) for part in (image, reached))
             found.append(_at("carried", begins, states[:1], np.array([0]), none))
             found.append(_at("cycle", ends, states[-1:], last, none))
             return found
         start = ca.SX.sym("start", layout.state)
         off = reached - ca.Function("image", [x], [image])(start)
-        both = ca.Function("cycle", [ca.vertcat(start, x)], [off])
+        both = ca.Function("cycle", [ca.vertcat(start, x), ca.SX(0, 1)], [off])
         found.append(_at("cycle", both, np.hstack([states[:1], states[-1:]]), last, none))
         return found
 
@@ -361,18 +382,16 @@ class Transcription:
 
     # Program --------------------------------------------------------------------------------------------------------
 
-    def _assemble(self) -> None:
+    def _number(self) -> None:
+        """Give rows their numbers: those of each node in a row, the gap of its interval first."""
         layout = self.layout
-        self.x = ca.MX.sym("x", layout.unknowns)
-        self.sigma = ca.MX.sym("sigma")
-        stages = [self._stage(index) for index in range(len(layout.phases))]
-        kinds = self._all_rows()
+        self.node_rows = self._all_rows()
         counts = np.zeros((len(layout.starts), 2), dtype=int)  # gaps and others of each node
         counts[:-1, 0] = layout.state
         for index, point in enumerate(self.points):
             counts[layout.first[index] : layout.first[index + 1], 1] += layout.points * point.rows.numel()
         own_first = []
-        for kind in kinds:
+        for kind in self.node_rows:
             own_first.append(counts[kind.stage, 1].copy())
             counts[kind.stage, 1] += kind.lower.shape[1]
         begin = np.concatenate([[0], np.cumsum(counts.sum(axis=1))])
@@ -380,33 +399,50 @@ class Transcription:
         self.row_lower, self.row_upper = np.zeros(rows), np.zeros(rows)
         self.inequality_rows = counts[:, 1]
         self.gaps = begin[:-2, None] + np.arange(layout.state)
-        self.multipliers = ca.MX.sym("multipliers", rows)
-        pieces, hessians, costs, gradients = [], [], ca.MX(0.0), []
         self.paths = []
-        for index, functions in enumerate(stages):
+        for index, point in enumerate(self.points):
             nodes = np.arange(layout.first[index], layout.first[index + 1])
-            columns = layout.stages(index)
-            gaps = self.gaps[nodes]
-            path = begin[nodes, None] + layout.state + np.arange(layout.points * self.points[index].rows.numel())
+            path = begin[nodes, None] + layout.state + np.arange(layout.points * point.rows.numel())
             self.paths.append(path)
             self._path_bounds(index, path)
-            found = self._phase(index, functions, columns, gaps, path)
+        self.kinds = []
+        for kind, offset in zip(self.node_rows, own_first, strict=True):
+            at = begin[kind.stage, None] + counts[kind.stage, :1] + offset[:, None] + np.arange(kind.lower.shape[1])
+            self.row_lower[at], self.row_upper[at] = kind.lower, kind.upper
+            self.kinds.append((kind.name, at))
+
+    @cached_property
+    def expressions(self) -> ProgramExpressions:
+        """The program as CasADi's expressions, for its solvers."""
+        layout = self.layout
+        x, sigma = ca.MX.sym("x", layout.unknowns), ca.MX.sym("sigma")
+        multipliers = ca.MX.sym("multipliers", len(self.row_lower))
+        pieces, hessians, costs, gradients = [], [], ca.MX(0.0), []
+        for index in range(len(layout.phases)):
+            found = self._phase(index, x, sigma, multipliers)
             pieces += found[0]
             hessians.append(found[1])
             costs += found[2]
             gradients.append(found[3])
-        self.kinds = []
-        for kind, offset in zip(kinds, own_first, strict=True):
-            at = begin[kind.stage, None] + counts[kind.stage, :1] + offset[:, None] + np.arange(kind.lower.shape[1])
-            self.row_lower[at], self.row_upper[at] = kind.lower, kind.upper
-            piece, H = self._kind(kind, at)
+        for kind, (_, at) in zip(self.node_rows, self.kinds, strict=True):
+            piece, H = self._kind(kind, at, x, multipliers)
             pieces.append(piece)
             hessians.append(H)
-            self.kinds.append((kind.name, at))
-        self.cost = costs
-        self.gradient = sum(gradients[1:], gradients[0])
-        self.rows, self.jacobian = gathered(pieces, rows, layout.unknowns)
-        self.hessian = sum(hessians[1:], hessians[0])
+        rows, jacobian = gathered(pieces, len(self.row_lower), layout.unknowns)
+        return ProgramExpressions(
+            x, sigma, multipliers, costs, sum(gradients[1:], gradients[0]), rows, jacobian,
+            sum(hessians[1:], hessians[0]),
+        )  # fmt: skip
+
+    @property
+    def x(self) -> ca.MX:
+        """(V,) symbols of the unknowns."""
+        return self.expressions.x
+
+    @property
+    def jacobian(self) -> ca.MX:
+        """(R, V) of the rows, as an expression."""
+        return self.expressions.jacobian
 
     def _path_bounds(self, index: int, path: NDArray[np.int64]) -> None:
         point, layout = self.points[index], self.layout
@@ -414,48 +450,58 @@ class Transcription:
         self.row_lower[every], self.row_upper[every] = point.lower, point.upper
 
     def _phase(
-        self, index: int, functions: list[ca.Function],
-        columns: NDArray[np.int64], gaps: NDArray[np.int64], path: NDArray[np.int64],
-    ) -> tuple[list[Piece], ca.MX, ca.MX, ca.MX]:  # fmt: skip
+        self, index: int, x: ca.MX, sigma: ca.MX, multipliers: ca.MX
+    ) -> tuple[list[Piece], ca.MX, ca.MX, ca.MX]:
         """Return rows, Hessian, cost and gradient of a phase's intervals."""
-        layout, count = self.layout, len(columns)
-        w = ca.reshape(self.x[columns.ravel().tolist()], columns.shape[1], count)
+        layout, columns, path = self.layout, self.layout.stages(index), self.paths[index]
+        gaps = self.gaps[layout.first[index] : layout.first[index + 1]]
+        count = len(columns)
+        w = ca.reshape(x[columns.ravel().tolist()], columns.shape[1], count)
         p = ca.repmat(ca.DM(self.parameters(index)), 1, count)
-        value, slope, first, second = functions
+        value, slope, first, second = self._stage(index)
         cost, after, values = value.map(count)(w, p)
         gradient = slope.map(count)(w, p)
         D, J = first.map(count)(w, p)
-        following = self.x[(columns[:, -1:] + 1 + np.arange(layout.state)).ravel().tolist()]
+        following = x[(columns[:, -1:] + 1 + np.arange(layout.state)).ravel().tolist()]
         sizes = first.sparsity_out(0), first.sparsity_out(1)
         gap_piece = block_piece(following - ca.reshape(after, -1, 1), D, sizes[0], gaps, columns)
         after_columns = columns[:, -1:] + 1 + np.arange(layout.state)
         plus = Piece(ca.MX(0, 1), np.zeros(0, dtype=int), ca.MX.ones(gaps.size), gaps.ravel(), after_columns.ravel())
         path_piece = block_piece(ca.reshape(values, -1, 1), J, sizes[1], path, columns)
-        nu = ca.reshape(self.multipliers[gaps.ravel().tolist()], gaps.shape[1], count)
-        mu = ca.reshape(self.multipliers[path.ravel().tolist()], path.shape[1], count)
-        blocks = second.map(count)(w, p, ca.repmat(self.sigma, 1, count), nu, mu)
+        nu = ca.reshape(multipliers[gaps.ravel().tolist()], gaps.shape[1], count)
+        mu = ca.reshape(multipliers[path.ravel().tolist()], path.shape[1], count)
+        blocks = second.map(count)(w, p, ca.repmat(sigma, 1, count), nu, mu)
         H = scattered(blocks, second.sparsity_out(0), columns, columns, (layout.unknowns, layout.unknowns))
         top = np.zeros((count, 1), dtype=int)
         total = scattered(gradient, slope.sparsity_out(0), top, columns, (1, layout.unknowns))
         return [gap_piece, plus, path_piece], H, ca.sum2(cost), total
 
-    def _kind(self, kind: Rows, at: NDArray[np.int64]) -> tuple[Piece, ca.MX]:
+    def _kind(self, kind: Rows, at: NDArray[np.int64], x: ca.MX, multipliers: ca.MX) -> tuple[Piece, ca.MX]:
         """Return rows and Hessian of rows at nodes."""
         count, size = kind.columns.shape
         z = ca.SX.sym("z", size)
-        values = kind.function(z)
+        values = kind.function(z, ca.DM(kind.parameters))
         J = ca.jacobian(values, z)
         factors = ca.SX.sym("factors", values.numel())
         H = ca.hessian(ca.dot(factors, values), z)[0]
         first = ca.Function("first", [z], [values, J])
         second = ca.Function("second", [z, factors], [H])
-        own = ca.reshape(self.x[kind.columns.ravel().tolist()], size, count)
+        own = ca.reshape(x[kind.columns.ravel().tolist()], size, count)
         found, slopes = first.map(count)(own)
         piece = block_piece(ca.reshape(found, -1, 1), slopes, first.sparsity_out(1), at, kind.columns)
-        mu = ca.reshape(self.multipliers[at.ravel().tolist()], at.shape[1], count)
+        mu = ca.reshape(multipliers[at.ravel().tolist()], at.shape[1], count)
         blocks = second.map(count)(own, mu)
         unknowns = self.layout.unknowns
         return piece, scattered(blocks, second.sparsity_out(0), kind.columns, kind.columns, (unknowns, unknowns))
+
+
+def smooth_height(ground: GroundProfile, x: ca.SX) -> ca.SX:
+    """Heights of a ground at x (k,) whose edges are ramps outside of the stairs [m]."""
+    found = float(ground.heights[0]) + ground.slope * x
+    for edge, rise in zip(ground.edges.tolist(), np.diff(ground.heights).tolist(), strict=True):
+        begin = edge - np.sign(rise) * 2.0 * _RAMP
+        found += 0.5 * rise * (1.0 + ca.tanh((x - begin) / _RAMP))
+    return found
 
 
 def _at(name: str, function: ca.Function, columns: NDArray[np.int64], stage: NDArray[np.int64], value: Array) -> Rows:

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pinocchio as pin
@@ -13,8 +14,11 @@ from humanoid_gait.costs import AccelerationCost, Cost, ForceCost, TorqueCost
 from humanoid_gait.hold import Hold, hold_of
 from humanoid_gait.mirror import uneven_joint
 from humanoid_gait.mirrored_name import flipped, mirrored_name
-from humanoid_gait.problem import Cycle, GaitProblem, Phase
-from humanoid_model import InputError, Robot
+from humanoid_gait.placement import posture_at
+from humanoid_gait.problem import Cycle, GaitProblem, Phase, State
+from humanoid_model import InputError, Robot, Surface
+from humanoid_model.arrays import Array
+from humanoid_model.ground_profile import LEVEL, GroundProfile
 
 Duration = float | tuple[float, float]
 
@@ -27,10 +31,13 @@ class WalkRequest:
         length: of a step, from one foot to the other's next place [m].
         side: that a stride of two steps goes to the left [m].
         turn: of a stride, counter-clockwise [rad].
+        slope: angle by which the ground rises ahead [rad].
+        rise: of a stair, one for each step [m].
         width: between the soles' middles [m]; None for that of the robot's default posture.
         single: duration of single support, or its range [s].
         double: of double support, likewise [s].
         intervals: of double and single support.
+        settle: of standing on both feet before a start and after a stop, likewise [s].
         clearance: of soles that swing [m].
         friction: coefficient.
         costs: that are summed up.
@@ -39,9 +46,12 @@ class WalkRequest:
     length: float
     side: float = 0.0
     turn: float = 0.0
+    slope: float = 0.0
+    rise: float = 0.0
     width: float | None = None
     single: Duration = 0.6
     double: Duration = 0.15
+    settle: Duration = 0.6
     intervals: tuple[int, int] = (8, 16)
     clearance: float = 0.03
     friction: float = 0.6
@@ -53,27 +63,93 @@ class WalkRequest:
         A stride it is where the robot turns or goes aside, or is heavier on one side.
 
         Raises:
-            InputError: the robot hasn't two soles, a left one and a right one.
+            InputError: the robot hasn't two soles, a left one and a right one; or it turns on a slope or on stairs.
         """
-        first, second = _soles(robot)
-        width = self._width(robot, first, second)
-        side = 1.0 if self._places(robot)[first].translation[1] > self._places(robot)[second].translation[1] else -1.0
-        straight = not (self.side or self.turn) and uneven_joint(robot) is None
-        a = pin.SE3(np.eye(3), np.array([0.0, 0.5 * side * width, 0.0]))
-        if straight:
-            step = pin.SE3(np.eye(3), np.array([self.length, 0.0, 0.0]))
-            rear, front = a, step * flipped(a)
-            phases = self._step(robot, (first, rear), (second, front))
-            return GaitProblem(robot, phases, None, Cycle(step, mirrored=True), self.costs)
-        stride = pin.SE3(
-            pin.utils.rotate("z", self.turn), np.array([2.0 * self.length, self.side, 0.0])
-        )
+        if self.turn and (self.slope or self.rise):
+            raise InputError(f"is {self.turn}", element="turn", remedy="Turn on level ground")
+        first, second = soles(robot)
+        a = self._beside(robot, first, second)
+        if not (self.side or self.turn) and uneven_joint(robot) is None:
+            step = self._further(1.0)
+            phases = self._step(robot, (first, a), (second, step * flipped(a)))
+            return self._problem(robot, phases, Cycle(step, mirrored=True))
+        stride = self._further(2.0)
         # The second foot stands half a stride ahead, beside where the first one's path is then.
         half = pin.SE3.Interpolate(pin.SE3.Identity(), stride, 0.5)
         ahead = half * flipped(a)
         last = self._step(robot, (second, ahead), (first, stride * a))
         both = (*self._step(robot, (first, a), (second, ahead)), *last)
-        return GaitProblem(robot, both, None, Cycle(stride), self.costs, heading=0.5 * self.turn)
+        return self._problem(robot, both, Cycle(stride))
+
+    def starting(self, robot: Robot, q: Array, v: Array) -> GaitProblem:
+        """Return the way from rest, feet side by side, into a cycle.
+
+        Args:
+            robot: that walks.
+            q: (nq,) configuration with which the cycle begins.
+            v: (nv,) velocity, likewise.
+        """
+        first, second, a, _ = self._pair(robot)
+        beside = flipped(a)
+        both = (self._hold(robot, first, a), self._hold(robot, second, beside))
+        swing = Phase(both[:1], self.single, self.intervals[1], (second,), self.clearance)
+        rest = self._rest(robot, {first: a, second: beside})
+        stand = Phase(both, self.settle, 2 * self.intervals[0])
+        return self._problem(robot, (stand, swing), State(q, v), State(rest))
+
+    def stopping(self, robot: Robot, q: Array, v: Array) -> GaitProblem:
+        """Return the way from a cycle's beginning to rest, feet side by side; arguments as of :meth:`starting`."""
+        first, second, a, ahead = self._pair(robot)
+        beside = ahead * flipped(a).inverse() * a
+        step = self._step(robot, (first, a), (second, ahead))
+        both = (self._hold(robot, first, beside), self._hold(robot, second, ahead))
+        stand = Phase(both, self.settle, 2 * self.intervals[0])
+        rest = self._rest(robot, {first: beside, second: ahead})
+        return self._problem(robot, (*step, stand), State(rest), State(q, v))
+
+    def _pair(self, robot: Robot) -> tuple[str, str, pin.SE3, pin.SE3]:
+        """Return both soles and where a cycle begins with them."""
+        first, second = soles(robot)
+        a = self._beside(robot, first, second)
+        return first, second, a, pin.SE3.Interpolate(pin.SE3.Identity(), self._further(2.0), 0.5) * flipped(a)
+
+    def _rest(self, robot: Robot, places: dict[str, pin.SE3]) -> Array:
+        """(nq,) the default posture with soles at places."""
+        q = robot.default_posture
+        middle = pin.SE3(np.eye(3), np.mean([place.translation for place in places.values()], axis=0))
+        grounded = {name: self._tilt * place for name, place in places.items()}
+        return posture_at(robot, robot.place_base(q, middle * robot.placement_base(q)), grounded)
+
+    def _problem(
+        self, robot: Robot, phases: Sequence[Phase], end: Cycle | State, start: State | None = None
+    ) -> GaitProblem:
+        if isinstance(end, Cycle):
+            end = replace(end, step=self._tilt * end.step * self._tilt.inverse())
+        return GaitProblem(
+            robot, phases, start, end, self.costs, heading=0.5 * self.turn, ground=self._ground(robot)
+        )
+
+    @property
+    def _tilt(self) -> pin.SE3:
+        """Frame of the ground in which places are given."""
+        return pin.SE3(pin.utils.rotate("y", -self.slope), np.zeros(3))
+
+    def _further(self, steps: float) -> pin.SE3:
+        """Return the motion of so many steps."""
+        share = 0.5 * steps
+        turn = pin.utils.rotate("z", share * self.turn)
+        return pin.SE3(turn, np.array([steps * self.length, share * self.side, steps * self.rise]))
+
+    def _ground(self, robot: Robot) -> GroundProfile:
+        if not self.rise:
+            return GroundProfile(LEVEL.edges, LEVEL.heights, math.tan(self.slope))
+        location = robot.contacts[soles(robot)[0]]
+        x = np.array([location.placement_link_patch.actInv(corner)[0] for corner in location.vertices_link])
+        k = np.arange(-2, 8)
+        # Edges midway between a sole's toe and the next one's heel.
+        edges = 0.5 * (x.min() + x.max()) + abs(self.length) * (k + 0.5)
+        heights = self.rise * np.sign(self.length) * np.arange(-2, 9)
+        return GroundProfile(edges, heights)
 
     def _step(self, robot: Robot, rear: tuple[str, pin.SE3], front: tuple[str, pin.SE3]) -> tuple[Phase, Phase]:
         standing = self._hold(robot, *front)
@@ -84,9 +160,16 @@ class WalkRequest:
         )
 
     def _hold(self, robot: Robot, name: str, place: pin.SE3) -> Hold:
-        x, y, _ = place.translation.tolist()
+        x, y, z = place.translation.tolist()
         theta = float(np.arctan2(place.rotation[1, 0], place.rotation[0, 0]))
-        return hold_of(robot, name, (x, y), theta, friction=self.friction)
+        ground = Surface("ground", "ground", self._tilt * pin.SE3(np.eye(3), np.array([0.0, 0.0, z])))
+        return hold_of(robot, name, (x, y), theta, ground, self.friction)
+
+    def _beside(self, robot: Robot, first: str, second: str) -> pin.SE3:
+        """Where the first sole is at the start."""
+        places = self._places(robot)
+        side = 1.0 if places[first].translation[1] > places[second].translation[1] else -1.0
+        return pin.SE3(np.eye(3), np.array([0.0, 0.5 * side * self._width(robot, first, second), 0.0]))
 
     def _width(self, robot: Robot, first: str, second: str) -> float:
         if self.width is not None:
@@ -100,13 +183,18 @@ class WalkRequest:
         return {name: links[own.link] * own.placement_link_patch for name, own in robot.contacts.items() if own.support}
 
 
-def _soles(robot: Robot) -> tuple[str, str]:
-    soles = [name for name, location in robot.contacts.items() if location.support]
-    for name in soles:
-        if (other := mirrored_name(name)) != name and other in soles:
+def soles(robot: Robot) -> tuple[str, str]:
+    """Return the names of a robot's soles, one and its mirror image.
+
+    Raises:
+        InputError: there are no two.
+    """
+    names = [name for name, location in robot.contacts.items() if location.support]
+    for name in names:
+        if (other := mirrored_name(name)) != name and other in names:
             return name, other
     raise InputError(
-        f"has no two soles, left and right, among {', '.join(soles) or 'none'}",
+        f"has no two soles, left and right, among {', '.join(names) or 'none'}",
         element=f"robot '{robot.name}'",
         remedy="Give its contact locations 'support: true' and names of their sides",
     )

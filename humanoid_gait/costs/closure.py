@@ -27,6 +27,6 @@ class ClosureCost:
         """Return the weighted sum."""
         total = ca.SX(0.0)
         for hold, gap in zip(instant.holds, instant.gaps, strict=True):
-            if self.holds is None or hold.name in self.holds:
+            if self.holds is None or hold in self.holds:
                 total += ca.sumsqr(gap)
         return self.weight * total

@@ -27,6 +27,6 @@ class ForceCost:
         """Return the weighted sum."""
         total = ca.SX(0.0)
         for hold, forces in zip(instant.holds, instant.forces, strict=True):
-            if self.holds is None or hold.name in self.holds:
+            if self.holds is None or hold in self.holds:
                 total += ca.sumsqr(forces / instant.weight)
         return self.weight * total

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from humanoid_gait.hold import Hold
 from humanoid_model.arrays import Array
 
 
@@ -23,7 +22,7 @@ class Instant:
         effort: (m,) of the driven joints [N m or N].
         joint_rate: (m,) of these [rad/s or m/s].
         limit: (m,) greatest efforts; 1 where there is none.
-        holds: contacts that bear, held ones before cut ones.
+        holds: names of contacts that bear, held ones before cut ones.
         forces: of each of these, (k, 3) at its corners in the world [N]; of a bilateral one (1, 3).
         gaps: of each of these, (k,) how far it is from where it belongs [m, rad].
         corners: of a contact location, by its name, (k, 3) in the world [m].
@@ -36,7 +35,7 @@ class Instant:
     effort: ca.SX
     joint_rate: ca.SX
     limit: Array
-    holds: tuple[Hold, ...]
+    holds: tuple[str, ...]
     forces: tuple[ca.SX, ...]
     gaps: tuple[ca.SX, ...]
     corners: Callable[[str], ca.SX]

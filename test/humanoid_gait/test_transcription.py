@@ -42,10 +42,11 @@ def test_derivatives_are_those_of_the_values(carried: bool) -> None:
     x = unknowns_guess(program, postures) + 0.02 * generator.standard_normal(program.layout.unknowns)
     factors = generator.standard_normal(len(program.row_lower))
     way, step = generator.standard_normal(len(x)), 1e-5
-    dense = ca.densify(program.gradient.T)
-    pull = program.sigma * dense + program.jacobian.T @ program.multipliers
-    given = [program.x, program.sigma, program.multipliers]
-    function = ca.Function("f", given, [program.cost, program.rows, dense, program.jacobian, pull, program.hessian])
+    own = program.expressions
+    dense = ca.densify(own.gradient.T)
+    pull = own.sigma * dense + own.jacobian.T @ own.multipliers
+    given = [own.x, own.sigma, own.multipliers]
+    function = ca.Function("f", given, [own.cost, own.rows, dense, own.jacobian, pull, own.hessian])
     cost, rows, gradient, J, _, H = (np.asarray(part) for part in function(x, 0.7, factors))
     one, other = (
         [np.asarray(part).ravel() for part in function(x + sign * step * way, 0.7, factors)] for sign in (1.0, -1.0)

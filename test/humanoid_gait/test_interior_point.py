@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The solver of stages: its derivatives are CasADi's, its optimum is IPOPT's, and it ends when it is asked to."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from humanoid_gait import (
+    AccelerationCost,
+    ForceCost,
+    GaitSolver,
+    PowerCost,
+    SolverOptions,
+    TimeCost,
+    TorqueCost,
+    WalkRequest,
+)
+from humanoid_gait.batched import BatchedFunction
+from humanoid_gait.guess import posture_guess, unknowns_guess
+from humanoid_gait.stages import Stages
+from humanoid_gait.transcription import Transcription
+from humanoid_model import InputError, load_robot
+from humanoid_model.progress import Progress
+
+pytestmark = pytest.mark.feature("003-F093")
+COSTS = (TorqueCost(), TimeCost(), AccelerationCost(), ForceCost(), PowerCost(1e-3))
+
+
+@pytest.mark.parametrize("single", [0.6, (0.4, 0.8)], ids=["given durations", "free durations"])
+def test_values_and_derivatives_are_those_of_the_expressions(single: float | tuple[float, float]) -> None:
+    robot = load_robot("bip", geometry=False)
+    problem = WalkRequest(0.25, single=single, double=0.2, intervals=(1, 2), costs=COSTS).problem(robot)
+    postures = posture_guess(problem)
+    program = Transcription(problem, postures, carried=True)
+    generator = np.random.default_rng(5)
+    x = unknowns_guess(program, postures) + 0.02 * generator.standard_normal(program.layout.unknowns)
+    factors = generator.standard_normal(len(program.row_lower))
+    own = program.expressions
+    results = [own.cost, own.rows, ca.densify(own.gradient.T), own.jacobian, own.hessian]
+    function = ca.Function("f", [own.x, own.sigma, own.multipliers], results)
+    expected = [np.asarray(ca.densify(part)) for part in function(x, 1.0, factors)]
+    stages, layout = Stages(program), program.layout
+    cost, rows = stages.values(x)
+    at = stages.linearised(x)
+    blocks = stages.hessian(x, at, factors, np.zeros(len(rows)))
+    J, H = np.zeros_like(expected[3]), np.zeros_like(expected[4])
+    states = layout.states()
+    for index in range(len(program.points)):
+        for i, columns in enumerate(layout.stages(index)):
+            k = int(layout.first[index]) + i
+            J[np.ix_(program.gaps[k], columns)] -= at.dynamics[index][i]
+            J[program.gaps[k], states[k + 1]] += 1.0
+            J[np.ix_(program.paths[index][i], columns)] += at.paths[index][i]
+            H[np.ix_(columns, columns)] += blocks[index][i]
+    H[np.ix_(states[-1], states[-1])] += blocks[-1][0]
+    for k, parts in enumerate(at.nodes):
+        for part in parts:
+            J[np.ix_(part.rows, states[k])] += part.jacobian
+    for found, wanted in zip((cost, rows, at.gradient, J, H), expected, strict=True):
+        np.testing.assert_allclose(
+            np.ravel(found), wanted.ravel(), atol=1e-9 * max(1.0, float(np.abs(wanted).max()))
+        )
+
+
+def test_batches_are_what_casadi_computes() -> None:
+    a, b = ca.SX.sym("a", 3), ca.SX.sym("b")
+    values = ca.vertcat(ca.exp(a[0]) / b, ca.sqrt(1.0 + a[1] ** 2) * ca.tanh(b), -ca.sin(a[2]) + ca.cos(a[0]) ** 3)
+    function = ca.Function("f", [a, b], [values, ca.jacobian(values, a)])
+    batched, generator = BatchedFunction.of(function), np.random.default_rng(2)
+    many, one = generator.standard_normal((57, 3)), np.array([0.7])
+    value, jacobian = batched(many, one)
+    for k, row in enumerate(many):
+        expected = function(row, one)
+        np.testing.assert_allclose(value[k], np.asarray(expected[0]).ravel(), rtol=1e-13)
+        np.testing.assert_allclose(batched.dense(1, jacobian)[k], np.asarray(ca.densify(expected[1])), rtol=1e-13)
+    with pytest.raises(InputError, match="an operation other than"):
+        BatchedFunction.of(ca.Function("f", [b], [ca.fabs(b)]))
+
+
+def test_the_optimum_is_that_of_ipopt_and_a_neighbour_is_nearer() -> None:
+    robot = load_robot("bip_planar", geometry=False)
+    costs = (TorqueCost(), AccelerationCost(1e-4), ForceCost())
+    problem = WalkRequest(0.3, intervals=(2, 5), costs=costs).problem(robot)
+    own, other = (GaitSolver(problem, SolverOptions(name, tolerance=1e-8)).solve() for name in ("stages", "ipopt"))
+    assert own.solution.converged
+    assert other.solution.converged
+    assert own.cost == pytest.approx(other.cost, rel=1e-5)
+    again = GaitSolver(problem, SolverOptions(tolerance=1e-8)).solve(own)
+    assert again.cost == pytest.approx(own.cost, rel=1e-6)
+    assert again.solution.iterations < own.solution.iterations
+
+
+def test_progress_may_cancel_and_time_ends() -> None:
+    robot = load_robot("bip_planar", geometry=False)
+    solver = GaitSolver(WalkRequest(0.3, intervals=(2, 5)).problem(robot))
+    seen: list[Progress] = []
+
+    def cancel(item: Progress) -> bool:
+        seen.append(item)
+        return True
+
+    result = solver.solve(progress=cancel)
+    assert not result.success
+    assert "it was cancelled" in result.report()
+    assert np.isfinite([seen[0].residual, seen[0].cost]).all()
+    assert "the time limit of 0 s is reached" in solver.solve(time_limit=0.0).report()
