@@ -26,8 +26,8 @@ from humanoid_gait.motion import phase_points
 from humanoid_gait.point_model import PointModel
 from humanoid_model.arrays import Array
 
-_ROUNDS = 12
-"""Newton's steps, each with the bounds that were active after the one before."""
+_NEWTON = 8
+"""Steps at most; one is enough where costs are quadratic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,8 @@ class GaitProof:
 
     Attributes:
         phases: of each phase.
-        ends: greatest step of the costates between phases, and greatest costate at both ends of the gait, that rows there
-            don't make, of the largest costate: transversality.
+        ends: greatest step of the costates between phases, and greatest costate at both ends of the gait, that rows
+            there don't make, of the largest costate: transversality.
     """
 
     phases: tuple[PhaseProof, ...]
@@ -78,7 +78,8 @@ class GaitProof:
         """Return the numbers in words."""
         found = self.numbers
         return (
-            f"H_a {found['maximum']:.0e}, adjoint equations {found['adjoint']:.0e}, transversality {found['ends']:.0e}, "
+            f"H_a {found['maximum']:.0e}, adjoint equations {found['adjoint']:.0e}, "
+            f"transversality {found['ends']:.0e}, "
             f"Hamiltonian: spread {found['spread']:.0e}, of free durations {found['duration']:.0e}"
         )
 
@@ -138,7 +139,9 @@ def phase_proof(result: GaitResult, index: int) -> PhaseProof:
     flat = np.hstack([p_y.reshape(count, n), p_v.reshape(count, n)])
     hamiltonian = cost + (flat * zeta[:, n : 3 * n]).sum(axis=1)
     scale = max(float(np.abs(hamiltonian).max()), float(np.abs(cost).max()), 1e-12)
-    at_nodes = _at_nodes(point, solution.x[layout.states()[first : end + 1, : 2 * n]], (begins, after), zeta, rho)
+    at_nodes = _at_nodes(
+        point, solution.x[layout.states()[first : end + 1, : 2 * n]], (begins, after), zeta, rho, p_v.reshape(count, n)
+    )
     free = layout.phases[index].free
     mean = float(own.weights[1:-1] @ hamiltonian) / float(own.times[-1])
     return PhaseProof(
@@ -147,13 +150,15 @@ def phase_proof(result: GaitResult, index: int) -> PhaseProof:
     )  # fmt: skip
 
 
-def _at_nodes(point: PointModel, states: Array, costates: tuple[Array, Array], zeta: Array, rho: Array) -> Array:
+def _at_nodes(
+    point: PointModel, states: Array, costates: tuple[Array, Array], zeta: Array, rho: Array, p_v: Array
+) -> Array:
     """(N, 2) Hamiltonian at both ends of the intervals, less the steps that it makes with the costates at nodes."""
     n, s = point.model.n, len(zeta) // len(costates[0])
     found, rates = np.empty((len(costates[0]), 2)), np.empty((len(costates[0]), 2, 2 * n))
     for k, side in np.ndindex(found.shape):
-        near, p, state = k * s + side * (s - 1), costates[side][k], states[k + side]
-        at = _least(point, np.concatenate([state, zeta[near, 2 * n :]]), rho[near], p[n:])
+        near, p = k * s + side * (s - 1), costates[side][k]
+        at = _least(point, (zeta[near], rho[near], p_v[near]), states[k + side], p[n:])
         rates[k, side] = at[n : 3 * n]
         found[k, side] = float(point.value(at, point.parameters)[0]) + p @ rates[k, side]
     steps = ((costates[0][1:] - costates[1][:-1]) * 0.5 * (rates[1:, 0] + rates[:-1, 1])).sum(axis=1)
@@ -161,35 +166,43 @@ def _at_nodes(point: PointModel, states: Array, costates: tuple[Array, Array], z
     return found
 
 
-def _least(point: PointModel, zeta: Array, rho: Array, p_v: Array) -> Array:
-    """Return the accelerations and multipliers that make H least.
+def _least(point: PointModel, near: tuple[Array, Array, Array], state: Array, p_v: Array) -> Array:
+    """Return (size,) a state with the accelerations and multipliers that make H least.
 
-    Newton's method on the conditions of the minimum with the bounds and rows that are active; first those that are so
-    beside, where a multiplier is greater than what is left to its bound.
+    Newton's method on the conditions of the minimum. Bounds and rows are active that are so at the point beside: where a
+    multiplier is greater than what is left to the bound.
 
     Args:
         point: of the phase.
-        zeta: (size,) state of the node, controls near it.
-        rho: (rows,) multipliers near it.
-        p_v: (n,) costates of the velocities.
+        near: at the point beside: zeta (size,), multipliers of the rows, costates of the velocities (n,).
+        state: (2 n,) of the node.
+        p_v: (n,) costates of the velocities there.
     """
-    n, equal, zeta, rho = point.model.n, point.equalities, zeta.copy(), rho.copy()
-    lower = np.concatenate([np.full(n, -np.inf), *[own.lower / point.scale for own in point.loaded]])
-    price = np.concatenate([p_v, np.zeros(len(lower) - n)])
-    for _ in range(_ROUNDS):
+    n, equal = point.model.n, point.equalities
+    zeta, rho = near[0].copy(), near[1].copy()
+
+    def conditions(price: Array) -> tuple[Array, Array, Array, Array]:
+        """Rows, their Jacobian, gradient by the controls and Hessian."""
         rows, J = (np.asarray(part) for part in point.first()(zeta, point.parameters))
         pull, H = (np.asarray(part) for part in point.second()(zeta, point.parameters, 1.0, rho))
-        rows, pull = rows.ravel(), pull.ravel()[2 * n :] + price
-        fixed = zeta[2 * n :] - lower < pull
-        high, low = point.upper - rows < rho, rows - point.lower < -rho
-        high[:equal] = low[:equal] = True
-        zeta[2 * n :][fixed], rho[~(high | low)] = lower[fixed], 0.0
-        kept, target = high | low, np.where(high, point.upper, point.lower)
-        columns = 2 * n + np.flatnonzero(~fixed)
+        pull = pull.ravel()[2 * n :]
+        pull[:n] += price
+        return rows.ravel(), J, pull, H
+
+    rows, _, pull, _ = conditions(near[2])
+    lower = np.concatenate([np.full(n, -np.inf), *[own.lower / point.scale for own in point.loaded]])
+    fixed = zeta[2 * n :] - lower < pull
+    high, low = point.upper - rows < rho, rows - point.lower < -rho
+    high[:equal] = True
+    kept, target = high | low, np.where(high, point.upper, point.lower)
+    columns = 2 * n + np.flatnonzero(~fixed)
+    zeta[: 2 * n], rho[~kept] = state, 0.0
+    zeta[2 * n :][fixed] = lower[fixed]
+    for _ in range(_NEWTON):
+        rows, J, pull, H = conditions(p_v)
         J = J[kept][:, columns]
         K = np.block([[H[np.ix_(columns, columns)], J.T], [J, np.zeros((len(J), len(J)))]])
-        right = np.concatenate([pull[~fixed], (rows - target)[kept]])
-        step = np.linalg.lstsq(K, -right, rcond=1e-13)[0]
+        step = np.linalg.lstsq(K, -np.concatenate([pull[~fixed], (rows - target)[kept]]), rcond=1e-13)[0]
         zeta[columns] += step[: len(columns)]
         rho[kept] += step[len(columns) :]
         if np.abs(step).max(initial=0.0) < 1e-10 * max(float(np.abs(zeta).max()), 1.0):

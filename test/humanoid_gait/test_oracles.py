@@ -39,8 +39,12 @@ def planar(case: str) -> PhaseSolution:
     return synthesize_phase(oracle_problem(case))
 
 
-def compared(oracle: SpaceOracle, found: GaitResult, old: PhaseSolution) -> None:
-    """Check costs to 1e-6, costates at both ends and the Hamiltonian to 1e-4."""
+KINKED = 3e-4
+"""Spread of the Hamiltonian where bounds or penalties begin to act within an interval, which costs order."""
+
+
+def compared(oracle: SpaceOracle, found: GaitResult, old: PhaseSolution, spread: float = 1e-6) -> None:
+    """Check costs to 1e-6, costates at both ends and the Hamiltonian to 1e-4, and the proof."""
     assert found.solution.converged
     assert found.cost == pytest.approx(old.cost, rel=1e-6)
     whole = gait_proof(found)
@@ -51,9 +55,7 @@ def compared(oracle: SpaceOracle, found: GaitResult, old: PhaseSolution) -> None
         np.testing.assert_allclose(costates, wanted, atol=1e-4 * np.abs(wanted).max())
     numbers = whole.numbers
     assert max(numbers[name] for name in ("maximum", "adjoint", "ends")) < 1e-7
-    # Where penalties or bounds begin to act within an interval, its order is that of the kink.
-    kinked = "ssp" in old.problem.model.name or oracle.problem.phases[0].cuts[-1].least > 0.0
-    assert numbers["spread"] < (5e-4 if kinked else 1e-6)
+    assert numbers["spread"] < spread
     scale = max(1.0, float(np.abs(old.hamiltonian).max()))
     np.testing.assert_allclose(-proof.at_nodes, np.mean(old.hamiltonian), atol=1e-4 * scale)
 
@@ -61,7 +63,7 @@ def compared(oracle: SpaceOracle, found: GaitResult, old: PhaseSolution) -> None
 @pytest.mark.parametrize("case", ["5bar_A", "rabbit_dsp", "bip_dsp_cyclic"])
 def test_reference_solutions(case: str) -> None:
     found = stated(case).solve()
-    compared(stated(case), found, planar(case))
+    compared(stated(case), found, planar(case), KINKED if case.startswith("bip") else 1e-6)
     assert found.cost == pytest.approx(ORACLES[case]["J_pmp"], rel=1e-5)
 
 
@@ -121,7 +123,7 @@ def test_the_front_tip_holds_in_its_cone(friction: float) -> None:
     pressing = dataclasses.replace(cut, friction=friction, contact=dataclasses.replace(cut.contact, bilateral=False))
     phase = dataclasses.replace(phase, cuts=(pressing,))
     old = oracle.old.replace(model=RABBIT.double_support(0.45, friction=friction))
-    compared(oracle, varied(oracle, old, phases=[phase]).solve(), synthesize_phase(old))
+    compared(oracle, varied(oracle, old, phases=[phase]).solve(), synthesize_phase(old), KINKED)
 
 
 @pytest.mark.slow
