@@ -133,7 +133,7 @@ def _gaps(
 @uncounted()
 def _bounds(
     moved: np.ndarray, pairs: np.ndarray, points: np.ndarray, gaps: np.ndarray, v: np.ndarray, J: np.ndarray,
-    dJ: np.ndarray, timing: np.ndarray, twist: np.ndarray, rows: np.ndarray, least: np.ndarray
+    timing: np.ndarray, twist: np.ndarray, rows: np.ndarray, least: np.ndarray
 ) -> int:  # fmt: skip
     """Write rows (r, nv) and least accelerations (r,) of pairs that are near, and return r.
 
@@ -143,8 +143,7 @@ def _bounds(
         points: of the axes next to each other, (m, 2, 3).
         gaps: (m,).
         v: (nv,) velocity.
-        J: Jacobians of the joints, of speeds of what is at the world's origin and of turning, (nv, 6).
-        dJ: their rates.
+        J: Jacobians of the joints, of speeds of what is at the world's origin and of turning, and their rates, (2, nv, 6).
         timing: margin and rate.
         twist: (2, 6) to work with.
         rows: written.
@@ -167,12 +166,12 @@ def _bounds(
         for c in range(len(v)):
             one, other = moved[pairs[m, 0], c], moved[pairs[m, 1], c]
             for i in range(6):
-                twist[0, i] += one * J[c, i] * v[c]
-                twist[1, i] += other * J[c, i] * v[c]
-            row = n0 * J[c, 0] + n1 * J[c, 1] + n2 * J[c, 2] + t0 * J[c, 3] + t1 * J[c, 4] + t2 * J[c, 5]
+                twist[0, i] += one * J[0, c, i] * v[c]
+                twist[1, i] += other * J[0, c, i] * v[c]
+            row = n0 * J[0, c, 0] + n1 * J[0, c, 1] + n2 * J[0, c, 2] + t0 * J[0, c, 3] + t1 * J[0, c, 4] + t2 * J[0, c, 5]
             rows[count, c] = (one - other) * row
             closing += rows[count, c] * v[c]
-            row = n0 * dJ[c, 0] + n1 * dJ[c, 1] + n2 * dJ[c, 2] + t0 * dJ[c, 3] + t1 * dJ[c, 4] + t2 * dJ[c, 5]
+            row = n0 * J[1, c, 0] + n1 * J[1, c, 1] + n2 * J[1, c, 2] + t0 * J[1, c, 3] + t1 * J[1, c, 4] + t2 * J[1, c, 5]
             drift += (one - other) * row * v[c]
         for side in range(2):
             x, y, z = points[m, side, 0], points[m, side, 1], points[m, side, 2]
@@ -256,8 +255,8 @@ class SelfCollision:
         self._look(data)
         pin.computeJointJacobiansTimeVariation(self._model, data, q, v)
         count = _bounds(
-            self._moved, self.capsules.pairs, self._points, self.gaps, v, data.J.T, data.dJ.T,
-            np.array([self._margin, rate]), np.empty((2, 6)), self._rows, self._least,
+            self._moved, self.capsules.pairs, self._points, self.gaps, v,
+            np.array([data.J.T, data.dJ.T]), np.array([self._margin, rate]), np.empty((2, 6)), self._rows, self._least,
         )  # fmt: skip
         return self._rows[:count].copy(), self._least[:count].copy()
 

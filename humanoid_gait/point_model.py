@@ -22,6 +22,7 @@ from humanoid_gait.costs.cost import Cost
 from humanoid_gait.costs.instant import Instant
 from humanoid_gait.problem import Phase
 from humanoid_gait.robot_model import RobotModel
+from humanoid_model.arrays import Array
 
 
 class PointModel:

@@ -169,8 +169,8 @@ def _at_nodes(
 def _least(point: PointModel, near: tuple[Array, Array, Array], state: Array, p_v: Array) -> Array:
     """Return (size,) a state with the accelerations and multipliers that make H least.
 
-    Newton's method on the conditions of the minimum. Bounds and rows are active that are so at the point beside: where a
-    multiplier is greater than what is left to the bound.
+    Newton's method on the conditions of the minimum. Bounds and rows are active that are so at the point beside: where
+    a multiplier is greater than what is left to the bound.
 
     Args:
         point: of the phase.

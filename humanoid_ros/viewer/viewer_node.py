@@ -186,8 +186,8 @@ class ViewerNode(AnsweringNode):
             try:
                 do()
             except RuntimeError as error:
-                # viser wakes its browsers' senders, and looks through them, while another thread adds or takes one away:
-                # a dictionary has "changed size during iteration", or a "deque mutated during iteration".
+                # viser looks through its browsers, and wakes their senders, while one comes or goes: "dictionary
+                # changed size during iteration", "deque mutated during iteration".
                 if "during iteration" not in str(error):
                     raise
                 do()
