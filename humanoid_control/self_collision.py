@@ -206,6 +206,8 @@ class SelfCollision:
             margin: gap that they keep [m].
         """
         self._model, self._margin = robot.model, margin
+        self.gaps: Array = np.zeros(0)
+        self._points: Array = np.zeros((0, 2, 3))
         self.capsules = _capsules(robot)
         in_own = self._nearest([*own_postures(robot).values()])
         free = np.isfinite(robot.limits.lower) & np.isfinite(robot.limits.upper)
