@@ -143,7 +143,8 @@ def _bounds(
         points: of the axes next to each other, (m, 2, 3).
         gaps: (m,).
         v: (nv,) velocity.
-        J: Jacobians of the joints, of speeds of what is at the world's origin and of turning, and their rates, (2, nv, 6).
+        J: Jacobians of the joints, of speeds of what is at the world's origin and of turning, and their rates,
+            (2, nv, 6).
         timing: margin and rate.
         twist: (2, 6) to work with.
         rows: written.
@@ -168,10 +169,12 @@ def _bounds(
             for i in range(6):
                 twist[0, i] += one * J[0, c, i] * v[c]
                 twist[1, i] += other * J[0, c, i] * v[c]
-            row = n0 * J[0, c, 0] + n1 * J[0, c, 1] + n2 * J[0, c, 2] + t0 * J[0, c, 3] + t1 * J[0, c, 4] + t2 * J[0, c, 5]
+            j = J[0, c]
+            row = n0 * j[0] + n1 * j[1] + n2 * j[2] + t0 * j[3] + t1 * j[4] + t2 * j[5]
             rows[count, c] = (one - other) * row
             closing += rows[count, c] * v[c]
-            row = n0 * J[1, c, 0] + n1 * J[1, c, 1] + n2 * J[1, c, 2] + t0 * J[1, c, 3] + t1 * J[1, c, 4] + t2 * J[1, c, 5]
+            j = J[1, c]
+            row = n0 * j[0] + n1 * j[1] + n2 * j[2] + t0 * j[3] + t1 * j[4] + t2 * j[5]
             drift += (one - other) * row * v[c]
         for side in range(2):
             x, y, z = points[m, side, 0], points[m, side, 1], points[m, side, 2]

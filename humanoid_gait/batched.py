@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -67,7 +68,7 @@ class BatchedFunction:
             tuple((int(a), int(b)) for a, b in found["shapes"]), tuple(patterns),
         )  # fmt: skip
 
-    def _arrays(self) -> dict[str, Array]:
+    def _arrays(self) -> dict[str, NDArray[Any]]:
         return {
             "instructions": self.instructions, "constants": self.constants, "registers": np.array(self.registers),
             "arguments": np.array(self.arguments), "shapes": np.array(self.shapes),
@@ -111,8 +112,8 @@ class BatchedFunction:
         loads = found[:, 0] == _CONSTANT
         constants, places = np.unique(values[loads], return_inverse=True)
         found[loads, 2] = places
-        patterns = [tuple(np.array(part, dtype=np.int64) for part in function.sparsity_out(i).get_triplet())
-                    for i in range(function.n_out())]  # fmt: skip
+        triplets = [function.sparsity_out(i).get_triplet() for i in range(function.n_out())]
+        patterns = [(np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64)) for rows, columns in triplets]
         return cls(
             found, constants, function.sz_w(), tuple(function.nnz_in(i) for i in range(function.n_in())),
             tuple(function.size_out(i) for i in range(function.n_out())), tuple(patterns),

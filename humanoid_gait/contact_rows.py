@@ -123,11 +123,10 @@ class ContactRows:
             moment = R @ ca.DM(self._patch) @ ca.DM(self._turns.T) @ full[3:]
             return force, moment + ca.cross(R @ ca.DM(self._origin_link), force), force.T
         up, sides = ca.DM([[0.0, 0.0, 1.0]]), [ca.DM.eye(3)[axis, :] for axis in self.tangents]
-        if self.edges == 1:
-            edges = up
-        elif np.isfinite(self.hold.friction):
+        edges: ca.DM | ca.SX = up
+        if self.edges > 1 and np.isfinite(self.hold.friction):
             edges = ca.vertcat(*[up + sign * parameters[9] * side for side in sides for sign in (1.0, -1.0)])
-        else:
+        elif self.edges > 1:
             edges = ca.vertcat(up, *sides)
         force, moment, at_corners = ca.SX.zeros(3), ca.SX.zeros(3), []
         for k, corner in enumerate(self.hold.corners):

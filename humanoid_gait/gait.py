@@ -118,12 +118,12 @@ class GaitSolver:
         near = None if start is None else start.solution
         barrier = self.options.barrier if near is None else min(self.options.barrier, NEAR)
         x = self._guess if near is None else near.x
-        multipliers = () if near is None else (near.multipliers, near.bound_multipliers)
+        own = (None, None) if near is None else (near.multipliers, near.bound_multipliers)
         if self._stages is None:
-            found = Program(self.transcription, replace(self.options, barrier=barrier)).solve(x, *multipliers)
+            found = Program(self.transcription, replace(self.options, barrier=barrier)).solve(x, *own)
         else:
             watch = Watch(progress, time_limit)
-            found = InteriorPoint(self._stages, self.options).solve(x, barrier, *multipliers, watch=watch)
+            found = InteriorPoint(self._stages, self.options).solve(x, barrier, own[0], own[1], watch)
         return self._result(found, time.perf_counter() - begin)
 
     def _result(self, found: ProgramSolution, seconds: float) -> GaitResult:

@@ -152,9 +152,8 @@ class InteriorPoint:
         x = self._of_x.inside(x, push)
         cost, rows = self.stages.values(x)
         slack = self._of_slack.inside(rows[self._free], push)
-        found, pairs = np.zeros(len(rows)), []
-        if multipliers is not None:
-            found = multipliers.copy()
+        found: Array = np.zeros(len(rows)) if multipliers is None else multipliers.copy()
+        pairs = []
         own = (np.zeros(len(x)) if bound_multipliers is None else bound_multipliers, found[self._free])
         for bounds, values, known in ((self._of_x, x, own[0]), (self._of_slack, slack, own[1])):
             below, above = bounds.distances(values)
@@ -239,7 +238,8 @@ class InteriorPoint:
         found = []
         for k in range(len(layout.starts)):
             own = at.nodes[k]
-            E, e = [np.zeros((0, size))], [np.zeros(0)]
+            E: list[Array] = [np.zeros((0, size))]
+            e: list[Array] = [np.zeros(0)]
             last = k == len(layout.starts) - 1
             index, i = (len(t.points), 0) if last else self._stage[k]
             first = int(layout.starts[k])

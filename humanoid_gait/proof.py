@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from humanoid_gait.gait import GaitResult
 from humanoid_gait.motion import phase_points
@@ -210,7 +211,7 @@ def _least(point: PointModel, near: tuple[Array, Array, Array], state: Array, p_
     return zeta
 
 
-def _node_pulls(result: GaitResult, nodes: Array) -> Array:
+def _node_pulls(result: GaitResult, nodes: NDArray[np.int64]) -> Array:
     """(nodes, 2 n) what rows and bounds of the states pull at nodes."""
     transcription, solution = result.transcription, result.solution
     layout = transcription.layout

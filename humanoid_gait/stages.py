@@ -199,7 +199,9 @@ class Stages:
         t = self.transcription
         layout, n, s = t.layout, t.layout.n, t.layout.points
         gradient = np.zeros(layout.unknowns)
-        dynamics, paths, points = [], [], []
+        dynamics: list[Array] = []
+        paths: list[Array] = []
+        points = []
         for index, point in enumerate(t.points):
             zeta, motion, h = self._zeta(x, index)
             weights = np.repeat(h, s) * np.tile(t.gauss.b, len(h))
@@ -207,7 +209,8 @@ class Stages:
             slopes, *parts = point.batched_first(zeta, point.parameters)
             first = point.batched_first
             J, held = (first.dense(1 + i, own) for i, own in enumerate(parts[:2]))
-            points.append(_PointDerivatives(zeta, weights, cost, slopes, J, held, parts[2], tuple(parts[3:])))
+            curvature = parts[3], parts[4], parts[5]
+            points.append(_PointDerivatives(zeta, weights, cost, slopes, J, held, parts[2], curvature))
             maps, bends = self._maps(h)
             place = self._place[index]
             path = self._path(index, J, held)
@@ -260,7 +263,7 @@ class Stages:
         """
         t = self.transcription
         layout, n, s = t.layout, t.layout.n, t.layout.points
-        found = []
+        found: list[Array] = []
         for index, point in enumerate(t.points):
             own, place = at.points[index], self._place[index]
             mu = multipliers[t.paths[index]].reshape(len(own.zeta), -1)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -15,11 +14,12 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from humanoid_model.contact import Stance
+from humanoid_model.scene import Scene
 from humanoid_planner.contacts.best_first import ExpansionInterruptedError, Node, SearchSpace
 from humanoid_planner.contacts.candidates import Candidates, Place, SearchVolumes
 from humanoid_planner.contacts.contact_problem import ContactProblem
 from humanoid_planner.contacts.posture_caller import PostureAnswer, PostureCaller, PostureQuestion, PostureWorkers
+from humanoid_planner.contacts.refused_steps import RefusedSteps
 from humanoid_planner.contacts.search_volume import SearchVolume, StancePosture, bounds_task, hold_at, light_contact
 from humanoid_planner.contacts.stance import Couples, Hold, PlannedStance, Role, StanceSet
 from humanoid_planner.posture import PostureResult
@@ -29,10 +29,6 @@ from humanoid_planner.posture.tasks.state import ForceModel, PostureState
 PRE_CONTACT = 0.02
 
 
-#: Contacts of a couple so near to each other are at about the same place [m].
-_NEAR = 0.1
-#: Share of the potential that was gained so far by which a step like one that has no way is put off.
-_DEARER = 0.1
 #: Time between two looks at whether to stop, within a posture [s].
 _LOOK = 0.1
 
@@ -102,19 +98,12 @@ class ContactSpace(SearchSpace[StancePosture]):
         self._trusted: set[int] = set()
         self._node: Node[StancePosture] | None = None
         self._pause = _Pause(lambda: False)
-        #: Where contacts changed on steps that have no way, by couples, and what the next one like these is put off by.
-        self._refused: dict[tuple[tuple[int, ...], int, Role], list[tuple[float, float]]] = {}
-        self._dearer = 0.0
-        #: Stances that nodes have no way to, by the nodes' indices; the goal's posture is None.
-        self._no_way: dict[int, list[PlannedStance | None]] = {}
+        self._refused = RefusedSteps(self.problem.metric)
         #: What kept nodes from the goal, by index.
         self.far_from_goal: dict[int, str] = {}
         #: How often what kept the robot from holding on a surface, by its name.
         self.refusals: Counter[tuple[str, str]] = Counter()
-        bodies = {body.name: body.placement_world_body for body in self.caller.scene.bodies}
-        self._surfaces: list[pin.SE3] = [
-            bodies[surface.body] * surface.placement_body_surface for surface in self.couples.surfaces
-        ]
+        self._surfaces = _placements(self.couples, self.caller.scene)
 
     # What the search asks -------------------------------------------------------------------------------------
 
@@ -142,19 +131,7 @@ class ContactSpace(SearchSpace[StancePosture]):
         A step like one that has no way, here or on the way here, costs a share of what the best node has gained.
         """
         failed = self.problem.failure_penalty * self._failures[node.state.stance.couples]
-        if not self._refused:
-            return failed
-        alike, one = 0, node
-        while one.parent is not None:
-            alike += self._alike(one.state.stance)
-            one = nodes[one.parent]
-        return failed + self._dearer * alike
-
-    def _alike(self, stance: PlannedStance) -> int:
-        """Return to how many stances of the same couples, the one that changes at about the same place, no way led."""
-        changed = _changed(stance)
-        places = self._refused.get((stance.couples, changed.couple, changed.role), ())
-        return sum(math.hypot(changed.x - x, changed.y - y) < _NEAR for x, y in places)
+        return failed + self._refused.delay(node, nodes)
 
     def add(self, state: StancePosture) -> bool:
         """Remembers a stance."""
@@ -178,9 +155,8 @@ class ContactSpace(SearchSpace[StancePosture]):
             names = ", ".join(f"{location} on {surface}" for location, surface in missing)
             self.far_from_goal[node.index] = f"it asks for contacts that are missing: {names}"
             return None
-        if None in self._no_way.get(node.index, ()):
-            return None
-        if not self.posture_potential(node.state.q) < self.problem.goal_potential:
+        far = not self.posture_potential(node.state.q) < self.problem.goal_potential
+        if far or self._refused.goal(node.index):
             return None
         stance = settled.stance(self.couples)
         apart = self.caller.impossible(stance, self.problem.goal) if self.problem.reach else ""
@@ -233,8 +209,7 @@ class ContactSpace(SearchSpace[StancePosture]):
 
     def _way(self, parent: Node[StancePosture], child: StancePosture) -> bool:
         """Return whether nothing says that there is no way from a node to a child."""
-        refused = self._no_way.get(parent.index, ())
-        exists = not any(one is not None and self.problem.metric.equal(one, child.stance) for one in refused)
+        exists = not self._refused.step(parent.index, child.stance)
         if not exists:
             self._known.discard(child.stance)
         elif self.problem.way_exists is not None:
@@ -246,14 +221,8 @@ class ContactSpace(SearchSpace[StancePosture]):
         self, node: Node[StancePosture], cut: Iterable[Node[StancePosture]], nodes: list[Node[StancePosture]]
     ) -> list[int]:
         """Take a way for none: steps like it are put off, what was behind it is sought from elsewhere."""
-        assert node.parent is not None
-        self._no_way.setdefault(node.parent, []).append(None if node.state.at_goal else node.state.stance)
+        self._refused.add(node, nodes)
         self._failures[node.state.stance.couples] += 1
-        if not node.state.at_goal:
-            changed = _changed(node.state.stance)
-            of_couple = node.state.stance.couples, changed.couple, changed.role
-            self._refused.setdefault(of_couple, []).append((changed.x, changed.y))
-            self._dearer = _DEARER * (nodes[0].potential - min(one.potential for one in nodes))
         stances = [one.state.stance for one in cut if not one.state.at_goal]
         for stance in stances:
             self._known.discard(stance)
@@ -269,8 +238,7 @@ class ContactSpace(SearchSpace[StancePosture]):
 
     def remember(self, node: Node[StancePosture], cut: Iterable[Node[StancePosture]]) -> None:
         """Take a way for one after all."""
-        assert node.parent is not None
-        self._no_way[node.parent].remove(None if node.state.at_goal else node.state.stance)
+        self._refused.remove(node)
         for one in cut:
             if not one.state.at_goal:
                 self._known.add(one.state.stance)
@@ -391,10 +359,10 @@ class ContactSpace(SearchSpace[StancePosture]):
         self._look()
         robot, q = self.caller.robot, node.state.q
         places = [
-            self._surfaces[hold.couple % len(self.couples.surfaces)].act(
-                self.couples.surface(hold.couple).place(hold.x, hold.y, hold.theta).translation
+            self._surfaces[one.couple % len(self.couples.surfaces)].act(
+                self.couples.surface(one.couple).place(one.x, one.y, one.theta).translation
             )
-            for hold in sorted(stance.holds, key=lambda hold: hold.role)
+            for one in sorted(stance.holds, key=lambda hold: hold.role)
         ]
         base = robot.placement_base(q)
         base.translation += np.mean(places, axis=0) - np.mean(places[:-1], axis=0)  # the new contact is the last
@@ -418,16 +386,12 @@ class ContactSpace(SearchSpace[StancePosture]):
                 yield self._try("add", base.adding(hold), q)
 
     def _after_pre_contact(
-        self,
-        base: PlannedStance,
-        couple: int,
-        place: Place,
-        q: NDArray[np.float64],
+        self, base: PlannedStance, couple: int, place: Place, q: NDArray[np.float64],
         children: Callable[[NDArray[np.float64]], _Asking],
-    ) -> _Asking:
+    ) -> _Asking:  # fmt: skip
         """Children from where a location is near its surface, which is asked first (testPreContact)."""
         if self.problem.asks_pre_contact:
-            question = self._pre_contact(base, couple, place, q)
+            question = _pre_contact(self.couples, base, couple, place, q)
             result = None if question is None else (yield question)
             if result is None or not result.success:
                 self.counts.refused += 1
@@ -503,7 +467,7 @@ class ContactSpace(SearchSpace[StancePosture]):
             return []
         result = yield PostureQuestion(purpose, stance.stance(self.couples), q)
         if not result.success:
-            self._count_refusal(_changed(stance).couple, result)
+            self._count_refusal(stance.changed.couple, result)
             return []
         return [StancePosture(stance, result.q)]
 
@@ -513,11 +477,11 @@ class ContactSpace(SearchSpace[StancePosture]):
         contacts = stance.stance(self.couples)
         if self.problem.balance and not self.caller.balances(contacts):
             self.counts.unbalanced += 1
-            surface = self.couples.surface(_changed(stance).couple).name
+            surface = self.couples.surface(stance.changed.couple).name
             self.refusals[surface, "contacts that can't carry the robot"] += 1
         elif self.problem.reach and self.caller.impossible(contacts):
             self.counts.unreachable += 1
-            self._count_refusal(_changed(stance).couple, None)
+            self._count_refusal(stance.changed.couple, None)
         else:
             return False
         return True
@@ -554,79 +518,55 @@ class ContactSpace(SearchSpace[StancePosture]):
         hold = hold_at(couple, location, whole, self._surfaces[couple % len(self.couples.surfaces)], kinematics)
         return StancePosture(base.adding(hold), result.q, born=volume)
 
-    def _pre_contact(
-        self, base: PlannedStance, couple: int, place: Place, q: NDArray[np.float64]
-    ) -> PostureQuestion | None:
-        """Return the question for a posture that brings a location near a surface; a start for the contact itself."""
-        location, surface = self.couples.location(couple), self.couples.surface(couple)
-        whole = SearchVolumes().volume(self.couples, couple, place)
-        if whole is None:
-            return None
-        contact = light_contact(location, surface, whole, PRE_CONTACT)
-        return PostureQuestion("pre-contact", base.stance(self.couples).adding(contact), q)
-
-    def stance_of(self, state: StancePosture) -> Stance:
-        """Return contacts of a state."""
-        return state.stance.stance(self.couples)
-
-    # Files ------------------------------------------------------------------------------------------------------
-
     def encode(self, state: StancePosture) -> Any:
         """Contacts, posture and volume."""
-        born = state.born and [state.born.polygon.tolist(), state.born.low, state.born.high]
-        return [_encode(state.stance), state.q.tolist(), state.at_goal, born]
+        return state.plain()
 
     def decode(self, data: Any) -> StancePosture:
         """Return a state of what :meth:`encode` made."""
-        holds, q, at_goal, born = data
-        volume = None if born is None else SearchVolume(np.array(born[0], dtype=float), float(born[1]), float(born[2]))
-        return StancePosture(_decode(holds), np.array(q, dtype=float), bool(at_goal), volume)
+        return StancePosture.of_plain(data)
 
     def memory(self) -> Any:
         """All stances tried, failed calls by couples, nodes whose children were left out, ways that there aren't."""
-        stances = [_encode(stance) for stance in self._known.stances()]
+        stances = [stance.plain() for stance in self._known.stances()]
         failures = [[list(couples), n] for couples, n in self._failures.items()]
-        no_way = [[index, [one and _encode(one) for one in stances]] for index, stances in self._no_way.items()]
-        refused = [[list(couples), couple, int(role), at] for (couples, couple, role), at in self._refused.items()]
         return {
             "stances": stances,
             "failures": failures,
             "cut": sorted(self._cut),
             "doubtful": sorted(self._doubtful),
             "trusted": sorted(self._trusted),
-            "no_way": no_way,
-            "refused": refused,
-            "dearer": self._dearer,
+            "refused": self._refused.memory(),
         }
 
     def recall(self, data: Any) -> None:
         """Take what :meth:`memory` gave, in place of what is known so far."""
         self._known = StanceSet(self.problem.metric)
         for holds in data["stances"]:
-            self._known.add(_decode(holds))
+            self._known.add(PlannedStance.of_plain(holds))
         self._failures = Counter({tuple(couples): int(n) for couples, n in data["failures"]})
         self._cut = {int(index) for index in data["cut"]}
         self._doubtful = {int(index) for index in data["doubtful"]}
         self._trusted = {int(index) for index in data["trusted"]}
-        self._refused = {
-            (tuple(couples), int(couple), Role(role)): [(float(x), float(y)) for x, y in at]
-            for couples, couple, role, at in data["refused"]
-        }
-        self._dearer = float(data["dearer"])
-        self._no_way = {int(index): [one and _decode(one) for one in stances] for index, stances in data["no_way"]}
+        self._refused.recall(data["refused"])
 
 
-def _encode(stance: PlannedStance) -> Any:
-    return [[hold.couple, hold.x, hold.y, hold.theta, int(hold.role)] for hold in stance.holds]
+def _pre_contact(
+    couples: Couples, base: PlannedStance, couple: int, place: Place, q: NDArray[np.float64]
+) -> PostureQuestion | None:
+    """Return the question for a posture that brings a location near a surface; a start for the contact itself."""
+    location, surface = couples.location(couple), couples.surface(couple)
+    whole = SearchVolumes().volume(couples, couple, place)
+    if whole is None:
+        return None
+    contact = light_contact(location, surface, whole, PRE_CONTACT)
+    return PostureQuestion("pre-contact", base.stance(couples).adding(contact), q)
 
 
-def _decode(holds: Any) -> PlannedStance:
-    return PlannedStance(tuple(Hold(int(c), float(x), float(y), float(t), Role(role)) for c, x, y, t, role in holds))
-
-
-def _changed(stance: PlannedStance) -> Hold:
-    """Return the contact that comes or goes."""
-    return next(hold for hold in stance.holds if hold.role is not Role.BEARING)
+def _placements(couples: Couples, scene: Scene) -> list[pin.SE3]:
+    """Return the surfaces' frames in the world."""
+    bodies = {body.name: body.placement_world_body for body in scene.bodies}
+    return [bodies[surface.body] * surface.placement_body_surface for surface in couples.surfaces]
 
 
 def _newborn(state: StancePosture) -> Hold:

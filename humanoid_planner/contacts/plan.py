@@ -271,7 +271,7 @@ def smooth(states: Sequence[StancePosture], space: ContactSpace, watch: Watch | 
             near = [NearReference(caller.kinematics, other.q, base=True) for other in (before, *after)]
             caller.wanted = dataclasses.replace(caller.wanted, criterion=WeightedSum([(1.0, one) for one in near]))
             goal = space.problem.goal if here.at_goal else ()
-            result = caller.call("smooth", space.stance_of(here), here.q, goal, watch.over)
+            result = caller.call("smooth", here.stance.stance(space.couples), here.q, goal, watch.over)
             moved = dataclasses.replace(here, q=result.q)
             old, new = ([state.q for state in (before, one, *after)] for one in (here, moved))
             nearer = result.success and unevenness(robot, new) < unevenness(robot, old)

@@ -214,7 +214,7 @@ class ContactPlanner:
             end,
             why,
             tuple(state.stance for state in states),
-            tuple(space.stance_of(state) for state in states),
+            tuple(state.stance.stance(space.couples) for state in states),
             tuple(state.q for state in states),
             tuple(potential for _, potential in way),
             self.statistics,

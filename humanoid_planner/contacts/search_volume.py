@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -187,6 +188,18 @@ class StancePosture:
     q: NDArray[np.float64]
     at_goal: bool = False
     born: SearchVolume | None = None
+
+    def plain(self) -> list[Any]:
+        """Return numbers for a file, of which :meth:`of_plain` makes it again."""
+        born = self.born and [self.born.polygon.tolist(), self.born.low, self.born.high]
+        return [self.stance.plain(), self.q.tolist(), self.at_goal, born]
+
+    @classmethod
+    def of_plain(cls, data: list[Any]) -> StancePosture:
+        """Return a stance and its witness of their numbers."""
+        holds, q, at_goal, born = data
+        volume = None if born is None else SearchVolume(np.array(born[0], dtype=float), float(born[1]), float(born[2]))
+        return cls(PlannedStance.of_plain(holds), np.array(q, dtype=float), bool(at_goal), volume)
 
 
 def light_contact(location: ContactLocation, surface: Surface, volume: SearchVolume, distance: float = 0.0) -> Contact:

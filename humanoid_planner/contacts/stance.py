@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
@@ -183,6 +184,20 @@ class PlannedStance:
     def couples(self) -> tuple[int, ...]:
         """ind(s): numbers of the contacts that last, increasing."""
         return tuple(hold.couple for hold in self.key)
+
+    @property
+    def changed(self) -> Hold:
+        """The contact that comes or goes."""
+        return next(hold for hold in self.holds if hold.role is not Role.BEARING)
+
+    def plain(self) -> list[list[float]]:
+        """Return numbers for a file, of which :meth:`of_plain` makes the stance again."""
+        return [[hold.couple, hold.x, hold.y, hold.theta, int(hold.role)] for hold in self.holds]
+
+    @classmethod
+    def of_plain(cls, holds: Iterable[Any]) -> PlannedStance:
+        """Return a stance of its numbers."""
+        return cls(tuple(Hold(int(c), float(x), float(y), float(t), Role(int(role))) for c, x, y, t, role in holds))
 
     def settled(self) -> PlannedStance:
         """Return what children start from: released contacts gone, all others bearing."""

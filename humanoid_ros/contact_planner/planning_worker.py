@@ -92,7 +92,7 @@ class _Watch:
         spent = dataclasses.replace(self._planner.statistics, time=time.monotonic() - self._began)
         feedback = PlanContacts.Feedback(statistics=statistics_message(spent, best.potential))
         if best.index != self._best:
-            path = [(space.stance_of(node.state), node.state.q, node.potential) for node in search.path()]
+            path = [(node.state.stance.stance(space.couples), node.state.q, node.potential) for node in search.path()]
             feedback.partial_plan = self._writer.plan(path, feedback.statistics)
         for node in new:
             feedback.parents.append(node.index if node.parent is None else node.parent)

@@ -316,7 +316,7 @@ def test_the_robot_looks_where_it_puts_its_hand(can):
     def reached(**more):
         made = planner(can, **more)
         found = [state for state in children(made, made.search.nodes[0]) if len(state.stance.holds) == 3]
-        [hand] = [one for one in made.space.stance_of(found[0]).contacts if "hand" in one.location.name]
+        [hand] = [one for one in found[0].stance.stance(made.space.couples).contacts if "hand" in one.location.name]
         return off(found[0].q, where(hand))
 
     assert reached(stance_tasks=look) < 0.02 + 1e-5
