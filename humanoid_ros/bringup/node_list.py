@@ -176,7 +176,7 @@ def list_nodes(name: str, arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]
 
 
 _SENSED: Mapping[str, ParameterValue] = {
-    "joint_state_rate": 500.0, "imu_rate": 500.0, "wrench_rate": 500.0, "sensor_noise": "usual", "lockstep": 1.0,
+    "joint_state_rate": 250.0, "imu_rate": 250.0, "wrench_rate": 250.0, "sensor_noise": "usual", "lockstep": 1.0,
 }  # fmt: skip
 """What a robot with a controller measures, and that a busy machine costs it time and no step."""
 _SERVICES = {"planning": "contact_planner", "gait": "gait_generator"}

@@ -123,6 +123,7 @@ def test_searches_that_were_put_off_are_made_up_for_when_nothing_else_is_left():
     assert verify_plan(ROBOT, SCENE, *plan.motion.parts()).violations == ()
 
 
+@pytest.mark.feature("001-F162")
 def test_a_step_like_one_that_has_no_way_waits_longer_with_all_that_grows_from_it():
     planner = ContactPlanner(problem(), motion=True)
     planner.search.run(max_nodes=60)

@@ -72,7 +72,7 @@ def test_a_robot_that_is_balanced_is_measured_often_and_with_noise():
     assert controller.parameters == {"robot": "bip", "use_sim_time": True}
     assert simulator.parameters["robot"] == "bip"
     assert simulator.parameters["sensor_noise"] == "usual"
-    assert {simulator.parameters[f"{name}_rate"] for name in ("joint_state", "imu", "wrench")} == {500.0}
+    assert {simulator.parameters[f"{name}_rate"] for name in ("joint_state", "imu", "wrench")} == {250.0}
     assert "controller" not in [node.name for node in list_nodes("stack", {})]
 
 
