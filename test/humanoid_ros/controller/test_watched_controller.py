@@ -178,7 +178,7 @@ def test_a_walker_that_fails_or_says_nonsense_is_not_listened_to(
         assert bench.go(0.02) == [None] * 10
         assert words in bench.watched.holding
         monkeypatch.undo()
-        assert bench.go(0.3)[-1] is not None, "it begins anew"
+        assert bench.go(0.6)[-1] is not None, "it begins anew once the tilt is known"
         assert bench.upright
 
 
