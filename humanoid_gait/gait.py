@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 
 from humanoid_gait.guess import posture_guess, unknowns_guess
 from humanoid_gait.interior_point import InteriorPoint
+from humanoid_gait.ipopt_program import IpoptProgram
 from humanoid_gait.motion import whole_body_motion
 from humanoid_gait.problem import GaitProblem
 from humanoid_gait.program_solution import ProgramSolution, SolverOptions
-from humanoid_gait.solve import Program
 from humanoid_gait.stages import Stages
 from humanoid_gait.transcription import Transcription
+from humanoid_model import InputError
 from humanoid_model.arrays import Array
 from humanoid_model.motion_verdict import judge_motion
 from humanoid_model.progress import ProgressCallback, Watch
@@ -112,15 +113,23 @@ class GaitSolver:
         Args:
             start: of a problem with the same phases and intervals.
             progress: is told of iterations, and may cancel; the last iterate is what there is then.
-            time_limit: after which the last iterate is what there is [s]; IPOPT knows neither.
+            time_limit: after which the last iterate is what there is [s].
+
+        Raises:
+            InputError: the start is of another shape; IPOPT has no progress and no time limit.
         """
+        if start is not None and len(start.solution.x) != self.transcription.layout.unknowns:
+            remedy = "Give a solution of the same robot, phases and intervals, or none"
+            raise InputError(f"has {len(start.solution.x)} unknowns", element="start", remedy=remedy)
+        if self._stages is None and (progress is not None or time_limit < math.inf):
+            raise InputError("can't be stopped", element="solver 'ipopt'", remedy="Solve by 'stages'")
         begin = time.perf_counter()
         near = None if start is None else start.solution
         barrier = self.options.barrier if near is None else min(self.options.barrier, NEAR)
         x = self._guess if near is None else near.x
         own = (None, None) if near is None else (near.multipliers, near.bound_multipliers)
         if self._stages is None:
-            found = Program(self.transcription, replace(self.options, barrier=barrier)).solve(x, *own)
+            found = IpoptProgram(self.transcription, replace(self.options, barrier=barrier)).solve(x, *own)
         else:
             watch = Watch(progress, time_limit)
             found = InteriorPoint(self._stages, self.options).solve(x, barrier, own[0], own[1], watch)

@@ -3,7 +3,8 @@
 
 Steps are Newton's of the barrier problem with exact Hessians, made convex where they aren't, and accepted by a filter
 of infeasibility and barrier function (A. Wächter, L.T. Biegler, On the implementation of an interior-point filter
-line-search algorithm for large-scale nonlinear programming, Math. Program. 106, 2006; letters are theirs).
+line-search algorithm for large-scale nonlinear programming, Math. Program. 106, 2006; letters are theirs). Theirs
+restores feasibility, and corrects steps to the second order, where the filter lets nothing; this one ends there.
 """
 
 from __future__ import annotations
@@ -120,9 +121,6 @@ class InteriorPoint:
             at = self.stages.linearised(it.x)
             pulls = self._pull(at, it.multipliers)
             error = self._error(it, at, pulls, 0.0)
-            if self.options.verbose:
-                print(f"{count:4} {it.cost:14.8g} {self._infeasibility(it):9.2e} {error:9.2e} {mu:8.1e} "
-                      f"{self._last_shift:8.1e}", flush=True)  # fmt: skip
             if error <= tolerance:
                 status = "solved"
                 break

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from humanoid_model.arrays import Array
+from humanoid_model.checks import check_known, check_positive
 
 
 @dataclass(frozen=True)
@@ -17,14 +18,22 @@ class SolverOptions:
         tolerance: of optimality and rows, in the program's own units.
         iterations: at most.
         barrier: first barrier parameter; small from a neighbour's solution.
-        verbose: prints iterations.
     """
 
     solver: str = "stages"
     tolerance: float = 1e-6
     iterations: int = 200
     barrier: float = 1e-2
-    verbose: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the name and the numbers.
+
+        Raises:
+            InputError: no such solver; a tolerance or barrier that isn't above 0, or no iteration.
+        """
+        check_known(self.solver, ("stages", "ipopt"), "solver", "solver")
+        for name in ("tolerance", "barrier", "iterations"):
+            check_positive(getattr(self, name), name)
 
 
 @dataclass(frozen=True, eq=False)

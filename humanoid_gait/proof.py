@@ -217,6 +217,7 @@ def _node_pulls(result: GaitResult, nodes: NDArray[np.int64]) -> Array:
     layout = transcription.layout
     columns = layout.states()[nodes, : 2 * layout.n]
     rows = np.concatenate([np.zeros(0, dtype=int), *[at.ravel() for _, at in transcription.kinds]])
-    jacobian = ca.Function("jacobian", [transcription.x], [transcription.jacobian])(solution.x).sparse()
+    own = transcription.expressions
+    jacobian = ca.Function("jacobian", [own.x], [own.jacobian])(solution.x).sparse()
     pulls = jacobian.T[:, rows] @ solution.multipliers[rows] + solution.bound_multipliers
     return np.asarray(pulls[columns])

@@ -121,7 +121,8 @@ def _backward(stage: Stage, P: Array, E: Array, states: int | None = None) -> tu
         H[:, :w], H[:, w] = Q, q
     else:
         H[:, :w] = Q
-        _add_through(P, stage.D, H)
+        _add_product(stage.D, P[:, :-1].copy(), PD := np.zeros((w, len(P))))
+        _add_product(stage.D, PD.T.copy(), H)
         H[:, w] = stage.D.T @ (P[:, :-1] @ stage.d + P[:, -1]) + q
         if len(E):
             more = np.column_stack([E[:, :-1] @ stage.D, E[:, :-1] @ stage.d + E[:, -1]])
@@ -200,20 +201,11 @@ def _forward(step: _Step, x: Array, passed: Array) -> tuple[Array, tuple[Array, 
 
 
 @counted()
-def _add_through(P, D, H):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Add D' P D, of whose entries of D few aren't zero, to H's first columns; P is symmetric."""
-    n, w = D.shape
-    PD = np.zeros((w, n))
-    for r in range(n):
-        for c in range(w):
+def _add_product(D, values, found):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add D' times values to the first columns; few entries of D aren't zero."""
+    for r in range(D.shape[0]):
+        for c in range(D.shape[1]):
             value = D[r, c]
             if value != 0.0:
-                for j in range(n):
-                    PD[c, j] += value * P[r, j]
-    turned = PD.T.copy()
-    for r in range(n):
-        for c in range(w):
-            value = D[r, c]
-            if value != 0.0:
-                for j in range(w):
-                    H[c, j] += value * turned[r, j]
+                for j in range(values.shape[1]):
+                    found[c, j] += value * values[r, j]

@@ -434,16 +434,6 @@ class Transcription:
             sum(hessians[1:], hessians[0]),
         )  # fmt: skip
 
-    @property
-    def x(self) -> ca.MX:
-        """(V,) symbols of the unknowns."""
-        return self.expressions.x
-
-    @property
-    def jacobian(self) -> ca.MX:
-        """(R, V) of the rows, as an expression."""
-        return self.expressions.jacobian
-
     def _path_bounds(self, index: int, path: NDArray[np.int64]) -> None:
         point, layout = self.points[index], self.layout
         every = path.reshape(len(path), layout.points, point.rows.numel())

@@ -64,14 +64,7 @@ class StandingPosture:
         return replace(self, height=self.height * (1.0 - share), offset=np.zeros(2))
 
     def towards(self, goal: StandingPosture, dt: float, body: WholeBodyControl, climb: float) -> StandingPosture:
-        """Return where it is a time later on the way to another posture.
-
-        Args:
-            goal: of the way.
-            dt: time that has passed [s].
-            body: of the robot.
-            climb: greatest speed of the height [m/s].
-        """
+        """Return where it is dt [s] later on the way to another posture, its height changing by climb [m/s] at most."""
         if self is goal:
             return self
         difference = pin.difference(body.model, self.q, goal.q)[body.columns]

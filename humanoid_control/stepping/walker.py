@@ -193,7 +193,12 @@ class Walker:
 
         Args:
             q: (nq,) of the other one, whose base may be anywhere; None: its own.
+
+        Raises:
+            InputError: a configuration of another length, or with a number that isn't finite.
         """
+        if q is not None:
+            check_array(q, "q", (self.robot.model.nq,))
         here = self.body.q, self.body.v
         self._led = self._usual if q is None else StandingPosture.of(self.body, q)
         self.body.look(*here)

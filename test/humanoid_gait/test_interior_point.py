@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -28,10 +30,17 @@ pytestmark = pytest.mark.feature("003-F093")
 COSTS = (TorqueCost(), TimeCost(), AccelerationCost(), ForceCost(), PowerCost(1e-3))
 
 
-@pytest.mark.parametrize("single", [0.6, (0.4, 0.8)], ids=["given durations", "free durations"])
-def test_values_and_derivatives_are_those_of_the_expressions(single: float | tuple[float, float]) -> None:
+@pytest.mark.parametrize(
+    ("single", "least"), [(0.6, 0.0), ((0.4, 0.8), 0.0), (0.6, 20.0)],
+    ids=["given durations", "free durations", "least forces"],
+)  # fmt: skip
+def test_values_and_derivatives_are_those_of_the_expressions(
+    single: float | tuple[float, float], least: float
+) -> None:
     robot = load_robot("bip", geometry=False)
     problem = WalkRequest(0.25, single=single, double=0.2, intervals=(1, 2), costs=COSTS).problem(robot)
+    phases = [replace(one, holds=tuple(replace(hold, least=least) for hold in one.holds)) for one in problem.phases]
+    problem = replace(problem, phases=phases)
     postures = posture_guess(problem)
     program = Transcription(problem, postures, carried=True)
     generator = np.random.default_rng(5)
@@ -44,7 +53,10 @@ def test_values_and_derivatives_are_those_of_the_expressions(single: float | tup
     stages, layout = Stages(program), program.layout
     cost, rows = stages.values(x)
     at = stages.linearised(x)
-    blocks = stages.hessian(x, at, factors, np.zeros(len(rows)))
+    points = np.isin(np.arange(len(rows)), np.concatenate([path.ravel() for path in program.paths]))
+    stiffness = np.where(points & (program.row_lower < program.row_upper), generator.uniform(0.0, 2.0, len(rows)), 0.0)
+    expected[4] = expected[4] + expected[3].T @ (stiffness[:, None] * expected[3])
+    blocks = stages.hessian(x, at, factors, stiffness)
     J, H = np.zeros_like(expected[3]), np.zeros_like(expected[4])
     states = layout.states()
     for index in range(len(program.points)):
@@ -106,3 +118,17 @@ def test_progress_may_cancel_and_time_ends() -> None:
     assert "it was cancelled" in result.report()
     assert np.isfinite([seen[0].residual, seen[0].cost]).all()
     assert "the time limit of 0 s is reached" in solver.solve(time_limit=0.0).report()
+
+
+def test_what_a_solver_can_not_do_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match="no solver 'fatrop'"):
+        SolverOptions("fatrop")
+    with pytest.raises(InputError, match="tolerance"):
+        SolverOptions(tolerance=0.0)
+    robot = load_robot("bip_planar", geometry=False)
+    coarse, fine = (GaitSolver(WalkRequest(0.3, intervals=(2, k)).problem(robot)) for k in (4, 5))
+    with pytest.raises(InputError, match="start: has"):
+        fine.solve(coarse.solve(time_limit=0.0))
+    other = GaitSolver(WalkRequest(0.3, intervals=(2, 4)).problem(robot), SolverOptions("ipopt"))
+    with pytest.raises(InputError, match="solver 'ipopt': can't be stopped"):
+        other.solve(time_limit=1.0)

@@ -77,6 +77,9 @@ def test_it_stands_in_another_posture_until_it_walks():
     simulation.run(0.3)
     walker, own = loop.controller, simulation.robots["hrp2"]
     q = bend(walker.robot, walker.robot.posture("half_sitting"), 0.3, {"RARM_JOINT3": -1.2, "CHEST_JOINT1": 0.25})
+    for wrong in (q[:-1], np.full_like(q, np.nan)):
+        with pytest.raises(InputError, match="q"):
+            walker.stand(wrong)
     walker.stand(q)
     simulation.run(2.5)
     assert walker.mode is WalkMode.STANDING

@@ -16,7 +16,7 @@ from humanoid_model.arrays import Array
 
 
 @dataclass(eq=False)
-class Program:
+class IpoptProgram:
     """A transcription with IPOPT made for it."""
 
     transcription: Transcription
@@ -27,7 +27,7 @@ class Program:
         t, own = self.transcription.expressions, self.options
         p = ca.MX(0, 1)
         nlp = ca.Function("nlp", [t.x, p], [t.cost, t.rows], ["x", "p"], ["f", "g"])
-        settings: dict[str, Any] = {"print_time": own.verbose}
+        settings: dict[str, Any] = {"print_time": False}
         dense = ca.densify(t.gradient.T)
         pull = ca.densify(t.sigma * t.gradient.T + ca.mtimes(t.jacobian.T, t.multipliers))
         weighted = ["x", "p", "lam_f", "lam_g"]
@@ -42,7 +42,7 @@ class Program:
         # Names by which CasADi looks for derivatives before it makes its own.
         settings["cache"] = {made.name(): made for made in (gradient, jacobian, hessian, whole)}
         settings["ipopt"] = {
-            "print_level": 5 if own.verbose else 0, "sb": "yes", "tol": own.tolerance, "max_iter": own.iterations,
+            "print_level": 0, "sb": "yes", "tol": own.tolerance, "max_iter": own.iterations,
             "mu_init": own.barrier, "mu_strategy": "adaptive" if own.barrier > 1e-3 else "monotone",
             "linear_solver": "mumps", "max_soc": 0,
         }  # fmt: skip
