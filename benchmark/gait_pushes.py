@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pushes that walking robots take: of BIP2000 in space and in the plane (docs/gait_proof.md).
+"""Pushes that HRP-2 takes while it walks an optimal gait (docs/gait.md).
 
 A force of 0.1 s on the trunk, raised until the robot is down three seconds later (its trunk below 70 % of its height at
 the push), then halved in between to 16 N: the greatest that it took is told. Each push starts from the same saved
@@ -10,16 +10,19 @@ walk. Larger pushes than the one told may be survived by chance; the search does
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
 from tqdm import tqdm
 
-from examples.optimal_gait_planar import prepare, synthesize
-from examples.optimal_walk import plan, playing
+from examples.optimal_walk import own_scene, plan
+from humanoid_control.tracking import MotionTracker
+from humanoid_gait import WalkRequest
 from humanoid_model import load_robot
-from humanoid_planner.gait.trajectory import gait_trajectory
 from humanoid_sim import Simulation
+from humanoid_sim.actuation import TrajectoryPlayer
+from humanoid_sim.control import ControllerInLoop
 
 PUSH, WATCHED = 0.1, 3.0
 """How long a push and the watch after it last [s]."""
@@ -68,44 +71,35 @@ def table(simulation: Simulation, link: str, times: dict[str, float], directions
         print(f"| {name} | {', '.join(pushes)} N |", flush=True)
 
 
-def in_space(stabilised: bool) -> None:
-    """BIP2000's walk of six steady steps, pushed in the fourth single support and after it."""
-    gait = plan(6)
-    simulation = playing(gait, stabilised)
-    single = [phase for phase in gait.phases if len(phase.bearings) == 1][3]
-    double = next(phase for phase in gait.phases if phase.t[0] >= single.t[-1])
+def pushed(feedback: bool) -> None:
+    """Push HRP-2's walk of six steps in the middle of one, and after it."""
+    robot = load_robot("hrp2")
+    walk = plan(robot, WalkRequest(0.25), 6)
+    motion, simulation = walk.motion, Simulation(own_scene(robot))
+    simulation.robots["hrp2"].set_state(motion.q[0], motion.v[0])
+    player = TrajectoryPlayer("hrp2", motion.joint_trajectory())
+    simulation.add_module(ControllerInLoop("hrp2", MotionTracker(motion)) if feedback else player)
+    changes = sorted({time for span in motion.contacts for time in (span.start, span.end)})
+    spans = [(begin, end) for begin, end in itertools.pairwise(changes) if begin > 0.5 * motion.duration]
+    single = next(span for span in spans if len(motion.held(0.5 * sum(span))) == 1)
+    double = next(span for span in spans if span[0] >= single[1])
+    (stance,) = motion.held(0.5 * sum(single))
     times = {
-        f"single support on the {single.bearings[0].sole}": 0.5 * float(single.t[0] + single.t[-1]),
-        "double support after it": 0.5 * float(double.t[0] + double.t[-1]),
-        "standing": gait.duration + 1.0,
+        f"single support on the {stance.location}": 0.5 * sum(single),
+        "double support after it": 0.5 * sum(double),
+        "standing": motion.duration + 1.0,
     }
     ways = dict.fromkeys(times, tuple(DIRECTIONS)) | {"standing": ("ahead", "back")}
-    print(f"\nBIP2000, {'stabiliser' if stabilised else 'servos and planned torques'}")
+    print(f"\nHRP-2, {'MotionTracker' if feedback else 'servos and planned efforts'}")
     print("\n| push of 0.1 s | N |\n|---|---|")
-    table(simulation, "bip/trunk", times, ways)
-
-
-def in_the_plane() -> None:
-    """Push the planar walk of six cycles that lands level, in the middle of the second swing between steps."""
-    solution, exchanged = synthesize(6, heel_strike=False)
-    trajectory = gait_trajectory(solution, load_robot("bip_planar"), exchanged=exchanged)
-    simulation = prepare(trajectory)
-    swings = [i for i, kind in enumerate(trajectory.kinds) if kind == "single_support"]
-    middle = 0.5 * float(trajectory.starts[swings[1]] + trajectory.starts[swings[1] + 1])
-    print("\nplanar BIP, servos and planned torques\n\n| push of 0.1 s | N |\n|---|---|")
-    table(simulation, "bip/trunk", {"single support": middle}, {"single support": ("ahead", "back")})
+    table(simulation, f"hrp2/{robot.description.root}", times, ways)
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--planar", action="store_true", help="the planar BIP instead")
-    parser.add_argument("--stabilise", action="store_true", help="by torques that bring BIP2000 back to its plan")
-    arguments = parser.parse_args()
-    if arguments.planar:
-        in_the_plane()
-    else:
-        in_space(arguments.stabilise)
+    parser.add_argument("--feedback", action="store_true", help="the walk carried out by a controller")
+    pushed(parser.parse_args().feedback)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BIP2000 or HRP-2 walks on the running stack: its gait comes from ``generate_gait``, its controller plays it.
+"""HRP-2 walks on the running stack: its gait comes from ``generate_gait``, its controller plays it.
 
-In one terminal ``scripts/run python -m humanoid_ros.bringup scene=bip_walk``, in another one ``scripts/run python
-examples/walk_over_ros.py``. HRP-2 walks in the scene ``stand``, with ``--robot hrp2``.
+In one terminal ``scripts/run python -m humanoid_ros.bringup``, in another one ``scripts/run python
+examples/walk_over_ros.py``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import math
 
+from humanoid_gait import WalkRequest
 from humanoid_model import HumanoidError
 from humanoid_model.progress import Progress
 from humanoid_ros.client import HumanoidStack
@@ -20,24 +21,26 @@ FALLEN = 0.7
 """Height of the base, as a part of that at the start, below which the robot has fallen."""
 
 
-def walk(robot: str, steady: int, limit: float) -> bool:
+def walk(robot: str, length: float, steps: int, limit: float) -> bool:
     """Plan, stand, walk, tell.
 
     Args:
         robot: in the simulator's scene.
-        steady: steps.
+        length: of a step [m].
+        steps: between the first and the last one.
         limit: wall-clock time for planning [s].
 
     Returns:
         Whether the robot stands in the end.
     """
     with HumanoidStack(robot) as stack:
-        result = stack.gait(robot, lift=True, cycles=steady, time_limit=limit, progress=print_progress)
+        result = stack.gait(
+            WalkRequest(length), steps=steps, start=True, stop=True, time_limit=limit, progress=print_progress
+        )
         if not result.success:
             raise SystemExit(result.message)
-        print(result.message or "every limit is kept")
         gait, trajectory = result.gait, result.gait.trajectory
-        print(f"{gait.distance:.2f} m; zero-moment point {1e3 * gait.margin:.0f} mm or more inside the support")
+        print(f"{gait.distance:.2f} m in {gait.duration:.1f} s, cost of transport {gait.cost_of_transport:.2f}")
         stack.stand(trajectory)
         next_line = -math.inf
 
@@ -60,18 +63,19 @@ def walk(robot: str, steady: int, limit: float) -> bool:
 def print_progress(news: Progress) -> None:
     """Say how far the planning is."""
     figures = "" if math.isnan(news.residual) else f", residual {news.residual:.1e}"
-    print(f"phase {news.part + 1}: {news.stage}{figures}")
+    print(f"{news.stage}, iteration {news.iteration}{figures}")
 
 
 def main() -> None:
     """Walk as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--robot", default="bip", help="that is in the simulator's scene")
-    parser.add_argument("--steps", type=int, default=4, help="steady steps")
+    parser.add_argument("--robot", default="hrp2", help="that is in the simulator's scene")
+    parser.add_argument("--length", type=float, default=0.25, help="of a step [m]")
+    parser.add_argument("--steps", type=int, default=4, help="between the first and the last one")
     parser.add_argument("--time-limit", type=float, default=120.0, help="for planning [s]")
     chosen = parser.parse_args()
     try:
-        print("stands" if walk(chosen.robot, chosen.steps, chosen.time_limit) else "fell")
+        print("stands" if walk(chosen.robot, chosen.length, chosen.steps, chosen.time_limit) else "fell")
     except HumanoidError as error:
         raise SystemExit(str(error)) from None
 

@@ -16,6 +16,7 @@ from humanoid_gait.costs import (  # noqa: E402
     TorqueCost,
 )
 from humanoid_gait.gait import GaitResult, GaitSolver, solve_gait  # noqa: E402
+from humanoid_gait.generation import Walk, generate_gait  # noqa: E402
 from humanoid_gait.hold import Hold, hold_of  # noqa: E402
 from humanoid_gait.problem import Cycle, GaitProblem, Phase, State  # noqa: E402
 from humanoid_gait.program_solution import SolverOptions  # noqa: E402
@@ -42,8 +43,10 @@ __all__ = [
     "State",
     "TimeCost",
     "TorqueCost",
+    "Walk",
     "WalkRequest",
     "gait_proof",
+    "generate_gait",
     "hold_of",
     "phase_proof",
     "repeated",

@@ -65,14 +65,15 @@ class GaitResult:
 
     def report(self) -> str:
         """Return in words how it went."""
-        how = "walks" if self.success else self._why()
+        how = "walks" if self.success else self.reason
         return (
             f"{how}; cost {self.cost:.6g}, {self.solution.iterations} iterations, "
             f"{self.seconds[0]:.2f} s to make the program and {self.seconds[1]:.2f} s to solve it"
         )
 
-    def _why(self) -> str:
-        """Return what the solver says unless it has converged, and what isn't kept."""
+    @property
+    def reason(self) -> str:
+        """What the solver says unless it has converged, and what isn't kept."""
         status = "" if self.solution.converged else f"the solver says: {self.solution.status}"
         return "; ".join(part for part in (status, told(self.violations)) if part)
 

@@ -125,7 +125,7 @@ class InteriorPoint:
                 status = "solved"
                 break
             if watch is not None:
-                watch.now = Progress("iterates", None, residual=error, cost=it.cost)
+                watch.now = Progress("iterates", residual=error, cost=it.cost, iteration=count)
                 if watch.over():
                     status = watch.why
                     break

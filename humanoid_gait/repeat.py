@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -37,24 +39,36 @@ def repeated(motion: WholeBodyTrajectory, cycle: Cycle, times: int) -> WholeBody
     parts = [motion]
     for _ in range(times - 1):
         parts.append(_next(parts[-1], cycle))
-    period = motion.duration
+    return joined(parts)
+
+
+def moved(motion: WholeBodyTrajectory, cycle: Cycle, times: int) -> WholeBodyTrajectory:
+    """Return a motion where so many cycles take it, left and right changed as often as they do."""
+    for _ in range(times):
+        motion = _next(motion, cycle)
+    return motion
+
+
+def joined(motions: Sequence[WholeBodyTrajectory]) -> WholeBodyTrajectory:
+    """Return motions of one robot in a row, each of which begins where the one before it ends."""
+    begins = np.cumsum([0.0, *(part.duration for part in motions)])
     spans: list[ContactSpan] = []
-    for index, part in enumerate(parts):
+    for begin, part in zip(begins, motions, strict=False):
+        shift = begin - float(part.times[0])
         for span in part.contacts:
-            start, end = (index * period + value for value in (span.start, span.end))
-            spans = _with(spans, replace(span, start=start, end=end))
-    rows = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in ("q", "v", "a", "tau")
-    }
-    # A cycle closes to the solver's tolerance; players want no jump.
-    ends = np.cumsum([len(part.times) for part in parts])[:-1]
+            spans = _with(spans, replace(span, start=span.start + shift, end=span.end + shift))
+    rows = {name: np.concatenate([getattr(part, name) for part in motions]) for name in ("q", "v", "a", "tau")}
+    # Parts meet to the solver's tolerance; players want no jump.
+    ends = np.cumsum([len(part.times) for part in motions])[:-1]
     rows["q"][ends - 1], rows["v"][ends - 1] = rows["q"][ends], rows["v"][ends]
-    moments = [part.zero_moment_point for part in parts]
+    moments = [part.zero_moment_point for part in motions if part.zero_moment_point is not None]
+    times = [part.times - part.times[0] + begin for begin, part in zip(begins, motions, strict=False)]
+    for before, after in itertools.pairwise(times):
+        before[-1] = after[0]
     return WholeBodyTrajectory(
-        motion.robot, np.concatenate([part.times + k * period for k, part in enumerate(parts)]),
-        rows["q"], rows["v"], rows["a"], spans, tau=rows["tau"],
-        forces=[sample for part in parts for sample in part.forces],
-        zero_moment_point=None if moments[0] is None else np.concatenate([m for m in moments if m is not None]),
+        motions[0].robot, np.concatenate(times), rows["q"], rows["v"], rows["a"], spans, tau=rows["tau"],
+        forces=[sample for part in motions for sample in part.forces],
+        zero_moment_point=np.concatenate(moments) if len(moments) == len(motions) else None,
     )  # fmt: skip
 
 

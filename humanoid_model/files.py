@@ -358,6 +358,28 @@ def save_picture(figure: Figure, path: str | Path) -> None:
         ) from problem
 
 
+def check_picture(path: str | Path) -> None:
+    """Refuse a picture that couldn't be written once all is done.
+
+    Raises:
+        InputError: its folder isn't there or can't be written into, or matplotlib doesn't know its format.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    own = Path(path)
+    if not own.parent.is_dir():
+        problem = f"'{own.parent}' isn't a folder"
+    elif own.is_dir():
+        problem = "is a folder"
+    elif not os.access(own if own.exists() else own.parent, os.W_OK):
+        problem = "can't be written"
+    elif own.suffix and own.suffix[1:].lower() not in FigureCanvasAgg.get_supported_filetypes():
+        problem = f"'{own.suffix}' is no format of pictures"
+    else:
+        return
+    raise InputError(problem, source=own, element="picture", remedy="Give a .png in a folder that exists")
+
+
 T = TypeVar("T")
 
 Stamp = tuple[tuple[int, int] | None, ...]

@@ -29,6 +29,7 @@ class Progress:
         part: what is worked on, from 0, of work that has several parts: the phase of a gait.
         residual: by how much equations or limits aren't met yet; NaN while that isn't known.
         nodes: of the mesh; 0 while there is none.
+        iteration: of a solver, from 0.
         cost: of the best so far; NaN while there is none.
         result: what is solved so far, where that has just changed.
     """
@@ -38,6 +39,7 @@ class Progress:
     part: int = 0
     residual: float = math.nan
     nodes: int = 0
+    iteration: int = 0
     cost: float = math.nan
     result: object = None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optimal gaits: ros2 launch humanoid_stack gait.launch.py robot:=rabbit."""
+"""Optimal gaits: ros2 launch humanoid_stack gait.launch.py robot:=bip."""
 
 from functools import partial
 

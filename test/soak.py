@@ -25,6 +25,7 @@ from fixtures.ros_processes import children
 from humanoid_stack.msg import PostureTask
 
 from humanoid_control.walking import generate_walk, plan_footsteps
+from humanoid_gait import WalkRequest
 from humanoid_model import Contact, Stance, load_scene
 from humanoid_model.errors import HumanoidError
 from humanoid_ros.bringup.node_list import list_nodes
@@ -112,7 +113,7 @@ class Planning:
         try:
             with HumanoidStack("hrp2", patience=PATIENCE) as stack:
                 while not self._stop.is_set():
-                    answer = stack.gait("bip", speed=0.5 + 0.02 * (self.gaits % 10), time_limit=600.0)
+                    answer = stack.gait(WalkRequest(0.15 + 0.01 * (self.gaits % 10)), time_limit=600.0)
                     if not answer.success:
                         self.failure = f"a gait failed: {answer.message}"
                     self.gaits += 1

@@ -89,7 +89,7 @@ ARGUMENTS: Mapping[str, tuple[LaunchArgument, ...]] = {
     "sim": _SIMULATION,
     "planning": (_SCENE, _RVIZ, *_COMMON, _SIMULATED_TIME),
     "gait": (
-        LaunchArgument("robot", "", "model of requests that name none; empty: the node's own, bip"),
+        LaunchArgument("robot", "", "robot of requests that name none; empty: the node's own, hrp2"),
         _RVIZ,
         *_COMMON,
         _SIMULATED_TIME,
@@ -159,7 +159,7 @@ def list_nodes(name: str, arguments: Mapping[str, str]) -> tuple[NodeEntry, ...]
     services: dict[str, Mapping[str, ParameterValue]] = {
         "model_generator": {},
         "contact_planner": scene,
-        "gait_generator": {"model": robot} if name == "gait" and robot else {},
+        "gait_generator": {"robot": robot} if name == "gait" and robot else {},
     }
     for service, parameters in services.items():
         if values.get(service) == "true" or _SERVICES.get(name) == service:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from humanoid_stack.action import GenerateGait, GenerateMotion, PlanContacts
 from humanoid_stack.msg import ContactPlan, ContactPlanRequest, GaitRequest, PostureTask
@@ -28,6 +28,9 @@ from humanoid_ros.client.answers import (
 from humanoid_ros.client.connection import LONG, Member, Task, refused, succeeded
 from humanoid_ros.client.requests import duration_message, request
 from humanoid_ros.messages.request_fields import write_word
+
+if TYPE_CHECKING:
+    from humanoid_gait import WalkRequest
 
 
 class PlannerMethods(Member):
@@ -190,19 +193,19 @@ class PlannerMethods(Member):
 
     def gait(
         self,
-        model: str = "",
+        walk: WalkRequest,
         *,
         progress: ProgressCallback | None = None,
         time_limit: float | None = None,
         **fields: Any,
     ) -> GenerateGait.Result:
-        """Return an optimal gait.
+        """Return an optimal walk of the robot.
 
         Args:
-            model: that walks; empty takes the node's default.
-            progress: told stage, phase (as part), residual, nodes and cost.
+            walk: one cycle of it.
+            progress: told stage, iteration, residual and cost.
             time_limit: for the search [s]; None takes the node's.
-            **fields: others of ``msg/GaitRequest``: ``speed``, ``step_length``, ``lift``, ``cycles``, ``phases``, ...
+            **fields: others of ``msg/GaitRequest``: ``steps``, ``start``, ``stop``, ``proof``, ``robot``.
 
         Returns:
             The action's result; one without success comes with what was solved and the reason.
@@ -210,18 +213,23 @@ class PlannerMethods(Member):
         Raises:
             InputError: the request was refused for a field, which it names.
         """
-        return self.begin_gait(model, time_limit=time_limit, **fields).result(progress=progress)
+        return self.begin_gait(walk, time_limit=time_limit, **fields).result(progress=progress)
 
     def begin_gait(
-        self, model: str = "", *, time_limit: float | None = None, **fields: Any
+        self, walk: WalkRequest, *, time_limit: float | None = None, **fields: Any
     ) -> Task[GenerateGait.Result]:
         """As :meth:`gait`, without waiting for the end."""
-        asked = request(GaitRequest, None, {"model": model, **fields})
+        from humanoid_ros.gait_generator.gait_request import gait_request_message  # brings CasADi, which few need
+
+        asked = gait_request_message(walk)
+        others = request(GaitRequest, None, {"robot": self._source, **fields})
+        for name in ("robot", *fields):
+            setattr(asked, name, getattr(others, name))
         if time_limit is not None:
-            asked.options.time_limit = duration_message(time_limit)
+            asked.time_limit = duration_message(time_limit)
 
         def read(status: int, result: GenerateGait.Result) -> GenerateGait.Result:
-            if not succeeded(status) and not result.gait.phases:
+            if not succeeded(status) and not result.gait.parts:
                 error = refused(result.message)
                 if isinstance(error, InputError):
                     raise error
@@ -246,9 +254,5 @@ def _motion_news(feedback: GenerateMotion.Feedback) -> Progress:
 
 def _gait_news(feedback: GenerateGait.Feedback) -> Progress:
     return Progress(
-        feedback.stage,
-        part=feedback.phase,
-        residual=feedback.residual,
-        nodes=feedback.nodes,
-        cost=feedback.cost,
+        feedback.stage, residual=feedback.residual, iteration=feedback.iteration, cost=feedback.cost
     )

@@ -1,175 +1,89 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A request for a gait as the library's specification."""
+"""A request for a gait as the library's, and back; refusals name fields as the message does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
 
-from geometry_msgs.msg import Point, Vector3
-from humanoid_stack.msg import (
-    GaitBounds,
-    GaitObstacle,
-    GaitPhaseRequest,
-    GaitRequest,
-    GaitRest,
-    GaitSolverOptions,
-    GaitStep,
-    GaitWeights,
-)
+from humanoid_stack.msg import GaitRequest
 
-from humanoid_model.checks import check_enumerated, check_finite
+from humanoid_gait.generation import check_request
+from humanoid_gait.walk import Duration, WalkRequest
 from humanoid_model.errors import InputError
-from humanoid_planner.gait import GaitBounds as Bounds
-from humanoid_planner.gait import GaitDefaults, GaitSpec, PhaseKind, PhaseSpec, StepData
-from humanoid_planner.gait import GaitSolverOptions as Options
-from humanoid_planner.gait import GaitWeights as Weights
-from humanoid_planner.gait.optimal_control.penalties import Obstacle
-from humanoid_planner.gait.specification.gait_spec import GaitStage, StageQuantity
-from humanoid_planner.gait.specification.step_data import RestData
-from humanoid_ros.messages.conversions import seconds
-from humanoid_ros.messages.request_fields import read_fields, vector
-from humanoid_ros.node.requested_files import check_requested
+from humanoid_model.fields import Described, number, text
+
+DURATIONS = {"single": "single_support", "double": "double_support", "settle": "settle"}
+"""How messages call the library's durations: ``double`` is a word of C++."""
+NUMBERS = ("length", "side", "turn", "slope", "rise", "clearance", "friction")
 
 
-def read_gait_request(request: GaitRequest, defaults: GaitDefaults) -> GaitSpec:
-    """Return the specification that a request is.
+@dataclass(frozen=True)
+class GaitDefaults(Described):
+    """What a request may leave open."""
 
-    Args:
-        request: for a gait.
-        defaults: what it may leave open.
+    robot: str = text("hrp2", "robot of requests that name none: its name, or the path of its URDF")
+    time_limit: float = number(120.0, "wall-clock time of requests that give 0", "s", low=0.1, high=86400.0)
+
+
+def read_gait_request(message: GaitRequest) -> WalkRequest:
+    """Return the walk that a message asks for.
 
     Raises:
         InputError: a field can't be used; the message names it, its value, and what would be right.
     """
-    phases = tuple(_phase(phase, f"phases[{index}]") for index, phase in enumerate(request.phases))
-    return GaitSpec(
-        check_requested(request.model, "model"),
-        phases,
-        float(request.speed),
-        float(request.step_length),
-        int(request.cycles) or 1,
-        bool(request.one_problem),
-        bool(request.lift),
-        _weights(request.weights),
-        _bounds(request.bounds),
-        _options(request.options),
-        defaults=defaults,
+    durations = {own: _read_duration(getattr(message, name), name) for own, name in DURATIONS.items()}
+    fields = {name: value for name, value in durations.items() if value is not None}
+    intervals = tuple(map(int, message.intervals))
+    if len(intervals) not in (0, 2):
+        raise InputError(f"are {list(intervals)}", element="intervals", remedy="Give two numbers, or none")
+    request = WalkRequest(
+        **{name: float(getattr(message, name)) for name in NUMBERS},
+        width=float(message.width) or None,
+        **fields,  # type: ignore[arg-type]
+        **({"intervals": intervals} if intervals else {}),  # type: ignore[arg-type]
     )
+    with named_as_messages():
+        check_request(request)
+    return request
 
 
-def read_step(message: GaitStep, name: str) -> StepData:
-    """Return the data of a step.
+def gait_request_message(request: WalkRequest) -> GaitRequest:
+    """Return the message of a walk, to which robot, steps and ends are added.
 
     Raises:
-        InputError: a number isn't check_finite, or can't be of a step.
+        InputError: the request has costs of its own, which messages can't carry.
     """
-    def plane(value: Point | Vector3, field: str) -> complex:
-        x, y, z = vector(value, f"{name}.{field}").tolist()
-        if y != 0.0:
-            raise InputError(f"has y = {y:g}", element=f"{name}.{field}", remedy="Leave y at 0: it is a plane")
-        return complex(x, z)
-
-    def number(field: str) -> float:
-        return check_finite(getattr(message, field), f"{name}.{field}")
-
-    with _named(name, "step."):
-        return StepData(
-            number("step_length"),
-            plane(message.initial_hip, "initial_hip"),
-            plane(message.final_hip, "final_hip"),
-            plane(message.initial_hip_velocity, "initial_hip_velocity"),
-            plane(message.final_hip_velocity, "final_hip_velocity"),
-            number("initial_trunk_angle"),
-            number("final_trunk_angle"),
-            number("initial_sole_angle"),
-            number("final_rear_foot_angle"),
-            number("final_rear_foot_rate"),
-            number("step_height"),
-        )
+    if [(type(cost), vars(cost)) for cost in request.costs] != [
+        (type(cost), vars(cost)) for cost in WalkRequest(0.0).costs
+    ]:
+        raise InputError("can't be sent", element="costs", remedy="Leave them as they are, or generate the walk here")
+    message = GaitRequest(**{name: float(getattr(request, name)) for name in NUMBERS})
+    message.width = request.width or 0.0
+    message.intervals = list(request.intervals)
+    for own, name in DURATIONS.items():
+        value = getattr(request, own)
+        setattr(message, name, list(map(float, value)) if isinstance(value, tuple) else [float(value)])
+    return message
 
 
 @contextmanager
-def _named(name: str, own: str = "") -> Iterator[None]:
-    """Let refusals of a part name it as the request does.
-
-    Args:
-        name: of the part in the request.
-        own: what its fields begin with where the library names the part itself.
-    """
+def named_as_messages() -> Iterator[None]:
+    """Let refusals of durations name them as messages do."""
     try:
         yield
     except InputError as error:
-        field = error.element or ""
-        if not field.startswith(own) or field.startswith(name):
-            raise
-        element = f"{name}.{field.removeprefix(own)}"
+        element = DURATIONS.get(error.element or "", error.element)
         raise InputError(error.problem, element=element, remedy=error.remedy) from None
 
 
-def _phase(message: GaitPhaseRequest, name: str) -> PhaseSpec:
-    kind = check_enumerated(message.kind, PhaseKind, f"{name}.kind")
-    steps = {
-        part: read_step(getattr(message, part), f"{name}.{part}") if getattr(message, part) != GaitStep() else None
-        for part in ("step", "next_step")
-    }
-    rest = _rest(message.rest, f"{name}.rest")
-
-    with _named(name):
-        return PhaseSpec(
-            kind,
-            float(message.duration),
-            steps["step"],
-            steps["next_step"],
-            rest,
-            tuple(map(float, message.initial_state)),
-            tuple(map(float, message.final_state)),
-            tuple(map(bool, message.free_initial)),
-            tuple(map(bool, message.free_final)),
+def _read_duration(values: Sequence[float], name: str) -> Duration | None:
+    """Return a duration or its range; None where nothing is given."""
+    if len(values) > 2:
+        raise InputError(
+            f"is {list(map(float, values))}", element=name, remedy="Give one duration, or the least and the greatest"
         )
-
-
-def _rest(message: GaitRest, name: str) -> RestData | None:
-    """Return how the robot rests; None leaves that to the model."""
-    for field in ("hip_height", "hip_ahead", "trunk_angle"):
-        check_finite(getattr(message, field), f"{name}.{field}")
-    if message.hip_height == 0.0:
-        return None
-    with _named(name, "rest."):
-        return RestData(message.hip_height, message.hip_ahead, message.trunk_angle)
-
-
-def _weights(message: GaitWeights) -> Weights:
-    return Weights(
-        control_scales=tuple(map(float, message.control_scales)),
-        control_sizes=tuple(map(float, message.control_sizes)),
-        **read_fields(Weights, message),
-    )
-
-
-def _bounds(message: GaitBounds) -> Bounds:
-    arrays = ("min_controls", "max_controls", "min_positions", "max_positions", "max_velocities")
-    bounds: dict[str, Any] = {name: tuple(map(float, getattr(message, name))) for name in arrays}
-    return Bounds(
-        **bounds,
-        obstacles=tuple(_obstacle(item, f"bounds.obstacles[{i}]") for i, item in enumerate(message.obstacles)),
-        **read_fields(Bounds, message),
-    )
-
-
-def _obstacle(message: GaitObstacle, name: str) -> Obstacle:
-    with _named(name, "obstacle."):
-        return Obstacle(message.centre, message.width, message.height, message.margin or Obstacle.margin)
-
-
-def _options(message: GaitSolverOptions) -> Options:
-    stages = tuple(
-        GaitStage(
-            check_enumerated(stage.quantity, StageQuantity, f"options.stages[{index}].quantity"),
-            tuple(map(float, stage.values)),
-        )
-        for index, stage in enumerate(message.stages)
-    )
-    limit = seconds(message.time_limit)
-    return Options(message.method, float(message.tolerance), int(message.max_nodes), stages, limit)
+    if len(values) == 2:
+        return float(values[0]), float(values[1])
+    return float(values[0]) if len(values) == 1 else None

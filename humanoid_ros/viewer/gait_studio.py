@@ -4,29 +4,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import viser
 from humanoid_stack.action import GenerateGait
-from humanoid_stack.msg import Gait, GaitPhase, GaitRequest, GaitSolverOptions
+from humanoid_stack.msg import Gait, GaitRequest
 from rclpy.node import Node
 
-from humanoid_model import Robot
+from humanoid_model import Robot, load_robot
 from humanoid_model.errors import HumanoidError
-from humanoid_ros.gait_generator.gait_markers import figure_forces, figure_points, footprints
-from humanoid_ros.gait_generator.gait_replay import gait_robot, trajectory_posture
-from humanoid_ros.messages.conversions import duration, seconds
+from humanoid_ros.gait_generator.gait_markers import footprints, sole_forces, times_of
+from humanoid_ros.gait_generator.gait_replay import trajectory_posture
+from humanoid_ros.messages.conversions import array, duration
 from humanoid_ros.node.parameter_declaration import declare_number, number
 from humanoid_ros.viewer.camera import Camera
 from humanoid_ros.viewer.controls import FeaturePanel, Later, add_line_chart, show_folder, tells
-from humanoid_ros.viewer.drawing.gait_drawing import BODY_COLOUR, LEFT_COLOUR, RIGHT_COLOUR, GaitDrawing, GaitView
+from humanoid_ros.viewer.drawing.gait_drawing import GaitDrawing, GaitView
 from humanoid_ros.viewer.drawing.posture_drawing import painted
 from humanoid_ros.viewer.drawing.shapes import RobotDrawing
 from humanoid_ros.viewer.feature import Feature, View
 from humanoid_ros.viewer.planner_calls import AskedGoal
 
-TORQUES, FORCES, HAMILTONIAN = "Torques [N m] over time [s]", "Forces under the feet [N]", "Hamiltonian [1/s]"
+TORQUES, FORCES, BASE = "Torques [N m] over time [s]", "Normal forces on the soles [N]", "Base aside and up [m]"
 Chart: TypeAlias = tuple[str, np.ndarray, Mapping[str, np.ndarray]]
 """Title, times (k,) [s], and series (k,) by name."""
 
@@ -62,22 +62,22 @@ def _increasing(time: np.ndarray) -> np.ndarray:
 
 
 PATH = "/gait"
-INDIRECT, DIRECT, LIFT = "indirect", "direct", "lift: "
-"""Words of the messages, as the library has them, which would bring its solvers into the page's memory."""
 PAUSE = 0.7
-"""Between two rounds of the walking figure [s]."""
+"""Between two rounds of the walking robot [s]."""
 GHOST = np.array([0.45, 0.55, 0.68, 0.75])
-"""Colour of the robot that walks, where it is known."""
-WORDS = {
-    GaitPhase.CONTACT_VIOLATION: "contact forces that the ground can't give",
-    GaitPhase.LIMIT_VIOLATION: "a limit is passed",
-}
-
-MODELS = ("bip", "rabbit", "hrp2")
-"""Models that are offered; others are typed into the node's parameters or sent by other clients."""
-WALKS, STRIP, BOTH, HIDDEN = "walks", "all along", "walks, all along", "hidden"
-FIGURES = (BOTH, WALKS, STRIP, HIDDEN)
-"""How a gait is drawn: a figure that walks in real time, figures along the way, both, or not at all."""
+"""Colour of the robot that walks."""
+ROBOTS = ("hrp2", "bip")
+"""Robots that are offered; others are typed into the node's parameters or sent by other clients."""
+SLIDERS = (
+    ("length", "Step length [m]", -0.4, 0.6, 0.01, 0.25, "Negative: backwards"),
+    ("side", "Aside in two steps [m]", -0.3, 0.3, 0.01, 0.0, "To the left"),
+    ("turn", "Turn in two steps [rad]", -0.8, 0.8, 0.05, 0.0, "To the left, on level ground"),
+    ("slope", "Slope ahead [rad]", -0.3, 0.3, 0.01, 0.0, "Of the ground"),
+    ("rise", "Rise of a stair [m]", -0.2, 0.2, 0.01, 0.0, "One for each step"),
+    ("single_support", "Single support [s]", 0.3, 1.5, 0.05, 0.6, ""),
+    ("double_support", "Double support [s]", 0.05, 0.6, 0.05, 0.15, ""),
+)
+"""Fields of a request: name, label, least, greatest, step, first value, hint."""
 
 
 class GaitPanel(FeaturePanel):
@@ -93,53 +93,50 @@ class GaitPanel(FeaturePanel):
     def __init__(self, gui: viser.GuiApi) -> None:
         self.folder = gui.add_folder("Gait", expand_by_default=False)
         with self.folder:
-            self._model = gui.add_dropdown("Walker", MODELS)
-            self._whole = gui.add_checkbox("Whole robot", False, hint="All joints, in space, from rest to rest")
-            self._speed = gui.add_slider("Speed [m/s]", 0.1, 1.5, 0.05, 0.75)
-            self._length = gui.add_slider("Step length [m]", 0.0, 0.9, 0.05, 0.0, hint="0: as the optimum has it")
-            self._steps = gui.add_slider("Steps", 1, 12, 1, 4)
-            self._proof = gui.add_checkbox("Prove optimality", False, hint="By Pontryagin's conditions: slower")
+            self._robot = gui.add_dropdown("Walker", ROBOTS)
+            self._sliders = {
+                name: gui.add_slider(label, low, high, step, first, hint=hint or None)
+                for name, label, low, high, step, first, hint in SLIDERS
+            }
+            self._steps = gui.add_slider("Steps", 1, 20, 1, 4)
+            self._start = gui.add_checkbox("From rest", True)
+            self._stop = gui.add_checkbox("To rest", True)
+            self._proof = gui.add_checkbox("Prove optimality", False, hint="By Pontryagin's conditions: takes twice")
             self._generate = gui.add_button("Generate gait", icon=viser.Icon.RUN)
             self._asks = (self._generate,)
             self._cancel = gui.add_button("Cancel gait", icon=viser.Icon.X, color="red", visible=False)
             self._result = gui.add_html("", visible=False)
-            self._figure = gui.add_dropdown("Figure", FIGURES, visible=False)
+            self._shown = gui.add_checkbox("Show gait", True, visible=False)
             self._forces = gui.add_checkbox("Foot forces", True, visible=False)
             self._aside = gui.add_slider("Aside [m]", -2.0, 2.0, 0.1, 0.8, visible=False)
             self.plots = GaitPlots(gui)
-        self._whole.on_update(lambda _: self._choose_whole())
 
     def connect(self, gaits: GaitStudio, later: Later) -> None:
         """Let what a person does be done later."""
-        self._generate.on_click(lambda _: later(gaits.generate, *self.wanted))
+        self._generate.on_click(lambda _: later(gaits.generate, self.wanted))
         self._cancel.on_click(lambda _: later(gaits.cancel))
-        for control in (self._figure, self._forces, self._aside):
+        for control in (self._shown, self._forces, self._aside):
             control.on_update(lambda _: later(gaits.show, *self.look))
 
     @property
-    def wanted(self) -> tuple[str, bool, float, float, int, bool]:
-        """What a person has chosen, see :meth:`GaitStudio.generate`."""
-        return (
-            self._model.value,
-            bool(self._whole.value),
-            float(self._speed.value),
-            float(self._length.value),
-            int(self._steps.value),
-            bool(self._proof.value),
-        )
+    def wanted(self) -> dict[str, Any]:
+        """Fields of the request that a person has chosen."""
+        numbers = {name: float(slider.value) for name, slider in self._sliders.items()}
+        return {
+            **{name: [value] if name.endswith("_support") else value for name, value in numbers.items()},
+            "robot": self._robot.value,
+            "steps": int(self._steps.value),
+            **{name: bool(getattr(self, f"_{name}").value) for name in ("start", "stop", "proof")},
+        }
 
     @property
-    def look(self) -> tuple[str, bool, float]:
-        """How the gait is shown: one of FIGURES, whether with forces, and how far to the left [m]."""
-        return self._figure.value, bool(self._forces.value), float(self._aside.value)
-
-    def _choose_whole(self) -> None:
-        """Hide speed and step length for a whole robot's level walk, which has its own."""
-        self._speed.visible = self._length.visible = not self._whole.value
+    def look(self) -> tuple[bool, bool, float]:
+        """How the gait is shown: whether at all, whether with forces, and how far to the left [m]."""
+        return bool(self._shown.value), bool(self._forces.value), float(self._aside.value)
 
     def offer_figures(self) -> None:
         """Show how a gait can be looked at, now that there is one."""
-        for control in (self._figure, self._forces, self._aside):
+        for control in (self._shown, self._forces, self._aside):
             control.visible = True
 
 
@@ -167,13 +164,11 @@ class GaitStudio(Feature):
         )
         self._root = view.scene.add_frame(PATH, show_axes=False)
         self._drawing = GaitDrawing(view.scene, PATH, number(node, "gait_arrow_scale"))
-        self._figure, self._forces, self._aside = panel.look
+        self._shown, self._forces, self._aside = panel.look
         self._view: GaitView | None = None
         self._began = 0.0
         self._gait: Gait | None = None
-        self._point_times: np.ndarray = np.zeros(0)
-        self._robot: Robot | None = None
-        self._loaded = ("", "")
+        self._robot: tuple[str, Robot] | None = None
         self._ghost: RobotDrawing | None = None
         panel.connect(self, view.later)
         self._apply()
@@ -183,13 +178,13 @@ class GaitStudio(Feature):
         show_folder(self._panel.folder, not alone or self._asked.offered)
 
     def update(self, now: float) -> None:
-        """Let the figure walk on.
+        """Let the robot walk on.
 
         Args:
             now: monotonic time [s].
         """
         self._asked.watch()
-        if self._view is None or self._figure in (HIDDEN, STRIP):
+        if self._view is None or not self._shown:
             return
         time = now - self._began
         if time > self._view.duration + PAUSE:
@@ -200,23 +195,11 @@ class GaitStudio(Feature):
     # Requests and answers -----------------------------------------------------------------------------------------
 
     @tells
-    def generate(self, model: str, whole: bool, speed: float, step_length: float, steps: int, proof: bool) -> None:
-        """Ask for a gait, unless one is being generated.
-
-        Args:
-            model: that walks.
-            whole: whether all joints move, in space; such a level walk has a speed and step length of its own.
-            speed: mean [m/s].
-            step_length: [m]; 0 as the optimum has it.
-            steps: their number.
-            proof: whether optimality is proven.
-        """
+    def generate(self, wanted: Mapping[str, Any]) -> None:
+        """Ask for a gait, of which these fields of the request are given, unless one is being generated."""
         if self._asked.working:
             return
-        options = GaitSolverOptions(method=INDIRECT if proof else DIRECT, time_limit=duration(self._time_limit))
-        request = GaitRequest(model=model, cycles=steps, lift=whole, options=options)
-        if not whole:
-            request.speed, request.step_length = speed, step_length
+        request = GaitRequest(**wanted, time_limit=duration(self._time_limit))
         self._asked.ask(GenerateGait.Goal(request=request))
         self._panel.show_working(True)
         self._panel.say("Asked for.")
@@ -225,132 +208,95 @@ class GaitStudio(Feature):
         """Give up the gait that is being generated."""
         self._asked.cancel()
 
-    def show(self, figure: str, forces: bool, aside: float) -> None:
-        """Show the gait as a figure of FIGURES, with forces or without, so far from the middle to the left [m]."""
-        self._figure, self._forces, self._aside = figure, forces, aside
+    def show(self, shown: bool, forces: bool, aside: float) -> None:
+        """Show the gait or not, with forces or without, so far from the middle to the left [m]."""
+        self._shown, self._forces, self._aside = shown, forces, aside
         self._apply()
 
     def _on_feedback(self, feedback: GenerateGait.Feedback) -> None:
-        figures = [f"cost {feedback.cost:.4g}"] if np.isfinite(feedback.cost) else []
-        figures += [f"{feedback.nodes} nodes"] if feedback.nodes else []
+        figures = [f"iteration {feedback.iteration}"]
+        figures += [f"cost {feedback.cost:.4g}"] if np.isfinite(feedback.cost) else []
         figures += [f"residual {feedback.residual:.1e}"] if np.isfinite(feedback.residual) else []
-        stage = f"Phase {feedback.phase + 1}: {feedback.stage}"
-        if feedback.stage.startswith(LIFT):
-            stage, figures = feedback.stage, []
-            if np.isfinite(feedback.residual):
-                figures = [f"zero-moment point off by {1e3 * feedback.residual:.1f} mm"]
-        self._panel.say(f"{stage}\n{', '.join(figures)}")
+        self._panel.say(f"{feedback.stage}\n{', '.join(figures)}")
 
     def _on_end(self, result: GenerateGait.Result | None, why: str) -> None:
         self._panel.show_working(False)
-        if result is None or not (result.success or result.gait.trajectory.joints.points):
+        if result is None or not result.success:
             self._panel.say(why if result is None else result.message, False)
             return
-        self._panel.say(_summary(result.gait, result.message), not result.message)
-        if result.gait.figure.times:
-            self._take(result.gait)
+        self._panel.say(_summary(result.gait), True)
+        self._take(result.gait)
 
     # Drawing ------------------------------------------------------------------------------------------------------
 
     def _take(self, gait: Gait) -> None:
-        self._gait = gait
-        self._view = gait_view(gait)
+        robot = self._robot
+        if robot is None or robot[0] != gait.robot:
+            try:
+                robot = gait.robot, load_robot(gait.robot)
+            except HumanoidError as error:
+                self._panel.say(f"{_summary(gait)}\nIt can't be drawn: {error}", False)
+                return
+            if self._ghost is not None:
+                self._ghost.remove()
+            look = painted(robot[1].description, GHOST)
+            self._robot, self._ghost = robot, RobotDrawing(self._page.server.scene, "robot", look, PATH)
+        self._gait, self._view = gait, gait_view(gait, robot[1])
         self._drawing.set(self._view)
         self._began = float("-inf")
-        self._point_times = np.array([seconds(point.time_from_start) for point in gait.trajectory.joints.points])
-        self._take_robot(gait)
-        self._panel.plots.show(gait_charts(gait))
+        self._panel.plots.show(gait_charts(gait, self._view))
         self._panel.offer_figures()
         self._apply()
-        extent = self._drawing.extent()
-        if extent is not None:
-            centre = extent.mean(axis=0) + np.array([0.0, self._aside, 0.0])
-            height = float(max(1.3 * np.ptp(extent[:, 2]), 0.75 * np.ptp(extent[:, 0])))
-            self._page.look_through(Camera.framing(centre, height))
-
-    def _take_robot(self, gait: Gait) -> None:
-        name = gait.trajectory.robot, gait.model
-        if self._robot is not None and self._loaded == name:
-            return
-        if self._ghost is not None:
-            self._ghost.remove()
-        self._robot = self._ghost = None
-        if not gait.trajectory.robot:
-            return
-        try:
-            self._robot, self._loaded = gait_robot(gait), name
-        except HumanoidError:
-            return  # a stick figure walks where only the generator knows the robot's file
-        self._ghost = RobotDrawing(self._page.server.scene, "robot", painted(self._robot.description, GHOST), PATH)
+        extent = self._view.extent
+        centre = extent.mean(axis=0) + np.array([0.0, self._aside, 0.0])
+        height = float(max(1.3 * np.ptp(extent[:, 2]), 0.75 * np.ptp(extent[:, 0])))
+        self._page.look_through(Camera.framing(centre, height))
 
     def _move_ghost(self, time: float) -> None:
-        if self._ghost is None or self._robot is None or self._gait is None or not len(self._point_times):
+        if self._ghost is None or self._robot is None or self._gait is None or self._view is None:
             return
-        index = min(int(np.searchsorted(self._point_times, time)), len(self._point_times) - 1)
-        q = trajectory_posture(self._gait.trajectory, self._robot, index)
-        self._ghost.update(self._robot.link_placements(q))
+        q = trajectory_posture(self._gait.trajectory, self._robot[1], self._view.sample(time))
+        self._ghost.update(self._robot[1].link_placements(q))
 
     def _apply(self) -> None:
         """Show what is to be shown, where it is to be shown."""
         self._root.position = (0.0, self._aside, 0.0)
-        self._drawing.walks = self._figure in (WALKS, BOTH)
-        self._drawing.sticks = self._ghost is None
-        self._drawing.strip = self._figure in (STRIP, BOTH)
-        self._drawing.forces = self._forces
+        self._drawing.visible, self._drawing.forces = self._shown, self._forces
         self._drawing.update(0.0)
         if self._ghost is not None:
-            self._ghost.visible = self._drawing.walks
+            self._ghost.visible = self._shown
 
 
-def gait_view(gait: Gait) -> GaitView:
+def gait_view(gait: Gait, robot: Robot) -> GaitView:
     """Return what the page draws of a gait."""
-    figure = gait.figure
-    names = list(figure.point_names)
-    lines = np.array(figure.lines, dtype=int).reshape(-1, 2)
-    sides = {"left": LEFT_COLOUR, "right": RIGHT_COLOUR}
-    colours = [sides.get(names[end].partition("_")[0], BODY_COLOUR) for end in lines[:, 1]]
-    at, forces = figure_forces(figure)
-    prints = [corners for _, corners in footprints(figure)]
-    times, points = np.array(figure.times), figure_points(figure)
-    return GaitView(times, points, lines, np.array(colours), at, forces, prints)
+    trajectory = gait.trajectory
+    way = np.array([array(pose.position) for pose in trajectory.base])
+    _, at, forces = sole_forces(trajectory)
+    return GaitView(times_of(trajectory), way, at, forces, footprints(trajectory, robot))
 
 
-def gait_charts(gait: Gait) -> tuple[Chart, ...]:
-    """Return what the page plots of a gait: torques, forces, the Hamiltonian, constant in each phase of an optimum."""
+def gait_charts(gait: Gait, view: GaitView) -> tuple[Chart, ...]:
+    """Return what the page plots of a gait: torques, forces, the way of the base."""
     points = gait.trajectory.joints.points
-    times = np.array([seconds(point.time_from_start) for point in points])
     efforts = np.array([point.effort for point in points]).reshape(len(points), -1)
     torques = {name: efforts[:, j] for j, name in enumerate(gait.trajectory.joints.joint_names)}
-    _, forces = figure_forces(gait.figure)
-    feet = {
-        f"{foot} {word}": forces[:, i, axis]
-        for i, foot in enumerate(gait.figure.foot_names)
-        for axis, word in ((2, "normal"), (0, "along"))
-    }
-    phases = [phase for phase in gait.phases if len(phase.hamiltonian)]
-    along = [np.array(phase.times) + phase.start for phase in phases] or [np.zeros(0)]
-    hamiltonian = [np.array(phase.hamiltonian) for phase in phases] or [np.zeros(0)]
+    links, _, forces = sole_forces(gait.trajectory)
     loaded = {name: torque for name, torque in torques.items() if np.any(torque)}
+    soles = {link: forces[:, i, 2] for i, link in enumerate(links)}
     return (
-        (TORQUES, times, loaded),
-        (FORCES, np.array(gait.figure.times), feet),
-        (HAMILTONIAN, np.concatenate(along), {"H": np.concatenate(hamiltonian)}),
+        (TORQUES, view.times, loaded),
+        (FORCES, view.times, soles),
+        (BASE, view.times, {"y": view.way[:, 1], "z": view.way[:, 2]}),
     )
 
 
-def _summary(gait: Gait, message: str) -> str:
+def _summary(gait: Gait) -> str:
     """Return what was found, in a few lines."""
-    way = f"{gait.distance:.2f} m in {gait.duration:.2f} s"
     lines = [
-        f"{gait.speed:.2f} m/s, {way if gait.margin else f'steps of {way}'}",
+        f"{gait.speed:.2f} m/s, {gait.distance:.2f} m in {gait.duration:.2f} s",
         f"cost {gait.cost:.4g}, cost of transport {gait.cost_of_transport:.3f}",
     ]
-    if gait.margin:
-        lines.append(f"zero-moment point {1e3 * gait.margin:.0f} mm or more inside the support")
-    worst = max((phase.report.required_friction for phase in gait.phases), default=0.0)
-    lines.append(f"needs a friction of {worst:.2f}")
-    broken = sorted({WORDS.get(phase.status, "") for phase in gait.phases} - {""})
-    if broken:
-        lines.append(f"Not kept: {'; '.join(broken)}.")
-        lines.append(message)
+    for part in gait.parts:
+        proof = f", H_a {part.maximum:.0e}, adjoint equations {part.adjoint:.0e}" if part.proven else ""
+        lines.append(f"{part.name}: {part.iterations} iterations, {part.time:.1f} s{proof}")
     return "\n".join(lines)

@@ -228,13 +228,13 @@ def mechanisms() -> Quantities:
 
 
 def gaits() -> Quantities:
-    """A step of BIP's at a given speed; costs are flat at an optimum, so far better known than states."""
-    from humanoid_planner.gait import GaitSolverOptions, GaitSpec, generate_gait
+    """Steps of HRP-2; costs are flat at an optimum, so far better known than states."""
+    from humanoid_gait import WalkRequest, generate_gait
 
-    step = generate_gait(GaitSpec("bip", speed=0.75, options=GaitSolverOptions(method="direct", time_limit=600.0)))
+    walk = generate_gait(load_robot("hrp2", geometry=False), WalkRequest(0.2, intervals=(3, 8)), 3)
     return {
-        "step": Quantity([len(step.phases)]),
-        "cost": Quantity([step.cost_of_transport, step.duration, step.distance], 1e-3),
+        "step": Quantity([len(walk.motion.times), len(walk.motion.contacts)]),
+        "cost": Quantity([walk.cost, walk.cost_of_transport, walk.distance], 1e-3),
     }
 
 

@@ -133,7 +133,7 @@ def test_every_launch_file_has_its_nodes():
 
 def test_a_robot_is_simulated_or_asked_for():
     assert list_nodes("sim", {"robot": "talos"})[0].parameters == {"robot": "talos"}
-    assert list_nodes("gait", {"robot": "rabbit"})[0].parameters == {"model": "rabbit"}
+    assert list_nodes("gait", {"robot": "bip"})[0].parameters == {"robot": "bip"}
     assert all("model" not in node.parameters for node in list_nodes("stack", {"robot": "talos"}))
 
 

@@ -161,7 +161,7 @@ def test_the_gait_generator_comes_up_with_the_stack_and_ends_with_it():
         for line in popen.stdout:
             lines.append(line)
             said = "".join(lines)
-            if "scene 'stand' with hrp2" in said and "generates gaits of bip" in said:
+            if "scene 'stand' with hrp2" in said and "generates gaits of hrp2" in said:
                 break
         assert any(line.startswith("[gait_generator]") for line in lines), "".join(lines)
         popen.terminate()

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from fixtures.gait_requests import RABBIT, cycle
 from fixtures.ros_domain import claim_domain
 from fixtures.ros_processes import start_program
 
@@ -21,6 +20,7 @@ from control_msgs.action import FollowJointTrajectory
 from humanoid_stack.msg import PostureTask, WholeBodyTrajectory
 
 from examples.contact_scenarios import TOP, five_stairs
+from humanoid_gait import WalkRequest
 from humanoid_model import Contact, Scene, Stance, Surface, load_robot, load_scene
 from humanoid_model.errors import HumanoidError, InputError
 from humanoid_model.progress import Progress
@@ -267,19 +267,20 @@ def test_efforts_are_pinocchios_and_code_is_text(stack: HumanoidStack) -> None:
     compile(text, "generated", "exec")
 
 
-def test_a_gait_tells_its_phases_and_is_given_up(stack: HumanoidStack) -> None:
-    asked = cycle(RABBIT)
+def test_a_gait_tells_its_iterations_and_is_given_up(stack: HumanoidStack) -> None:
+    asked = WalkRequest(0.2, intervals=(3, 8))
     told: list[Progress] = []
-    result = stack.gait("rabbit", phases=asked.phases, time_limit=300.0, progress=told.append)
-    assert result.message.startswith("converged, but front_tip: normal force exceeded by "), result.message
-    assert len(result.gait.phases) == 2
-    assert {progress.part for progress in told} == {0, 1}
+    result = stack.gait(asked, steps=3, time_limit=300.0, progress=told.append)
+    assert result.success, result.message
+    assert result.gait.speed == pytest.approx(0.2 / 0.75)
+    assert result.gait.duration == pytest.approx(2.25)
+    assert max(progress.iteration for progress in told) > 3
 
     def fail(_: Any) -> None:
         raise ValueError("enough")
 
     with pytest.raises(ValueError, match="enough"):
-        stack.gait("rabbit", phases=asked.phases, progress=fail)
+        stack.gait(asked, progress=fail)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +298,9 @@ def test_a_gait_tells_its_phases_and_is_given_up(stack: HumanoidStack) -> None:
         (lambda stack, feet: stack.equilibrium(feet, loads=[Load("WAIST")]), "loads: needs the posture"),
         (lambda stack, feet: stack.inverse_dynamics({"NOSE": 0.0}), "joint_names[0]: the robot 'hrp2' has no joint"),
         (lambda stack, feet: stack.model("klingon"), "unknown language 'klingon'. Choose from"),
-        (lambda stack, feet: stack.gait("nobody", speed=0.5), "'nobody'"),
+        (lambda stack, feet: stack.gait(WalkRequest(0.2), robot="nobody"), "'nobody'"),
+        (lambda stack, feet: stack.gait(WalkRequest(0.2, double=0.0)), "double_support: is 0.0"),
+        (lambda stack, feet: stack.gait(WalkRequest(0.2), leaps=3), "leaps: there is no field 'leaps'"),
         (
             lambda stack, feet: stack.follow(squat_motion(stack.robot, knee=1.2, count=1, period=1.0), limb="head"),
             "joint_names: 'RLEG_JOINT0' is none of the controller's joints",

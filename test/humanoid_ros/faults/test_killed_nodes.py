@@ -25,6 +25,7 @@ from humanoid_stack.action import ExecuteTrajectory  # noqa: E402
 from humanoid_stack.msg import MechanismCommand, PostureTask  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
+from humanoid_gait import WalkRequest  # noqa: E402
 from humanoid_model import Contact, Stance, load_scene  # noqa: E402
 from humanoid_model.errors import InputError  # noqa: E402
 from humanoid_model.files import find_resource  # noqa: E402
@@ -98,7 +99,7 @@ def far_plan(stack: HumanoidStack) -> Any:
 
 
 def fine_gait(stack: HumanoidStack) -> Any:
-    return stack.begin_gait("bip", speed=0.5, time_limit=600.0)
+    return stack.begin_gait(WalkRequest(0.2), time_limit=600.0)
 
 
 @pytest.mark.parametrize(("name", "ask"), [("contact_planner", far_plan), ("gait_generator", fine_gait)])

@@ -18,7 +18,6 @@ from humanoid_model.errors import InputError
 from humanoid_model.files import find_resource
 from humanoid_model.sole import read_soles
 from humanoid_model.yaml_node import read_yaml
-from humanoid_planner.gait import GaitDefaults
 from humanoid_planner.posture.planning_cache import PlanningCache
 from humanoid_ros.node.requested_files import VARIABLE, requested_reading
 from humanoid_ros.simulator.scene_requests import read_scene_text
@@ -147,9 +146,10 @@ def ask_for_a_gait(robot: str) -> None:
     from humanoid_stack.msg import GaitRequest
     from rclpy.serialization import serialize_message
 
+    from humanoid_ros.gait_generator.gait_request import GaitDefaults
     from humanoid_ros.gait_generator.gait_worker import generate
 
-    generate(bytes(serialize_message(GaitRequest(model=robot, speed=0.5))), GaitDefaults(), lambda _: False)
+    generate(bytes(serialize_message(GaitRequest(robot=robot, length=0.2))), GaitDefaults(), lambda _: False)
 
 
 def ask_for_efforts(robot: str) -> None:
@@ -185,13 +185,13 @@ def test_other_nodes(own: Path, ask: Callable[[str], None]) -> None:
         assert "requests may name files of" in refusal(error)
 
 
-@pytest.mark.parametrize("name", ["scene", "model"])
+@pytest.mark.parametrize("name", ["scene", "robot"])
 def test_parameters_that_are_set_while_a_node_runs(own: Path, name: str) -> None:
     pytest.importorskip("rclpy", reason="ROS 2 is not installed")
     from humanoid_ros.contact_planner.contact_planner_node import ContactPlannerNode
     from humanoid_ros.gait_generator.gait_generator_node import GaitGeneratorNode
 
-    kind: Any = {"scene": ContactPlannerNode, "model": GaitGeneratorNode}[name]
+    kind: Any = {"scene": ContactPlannerNode, "robot": GaitGeneratorNode}[name]
     node = SimpleNamespace(_cache=PlanningCache(2, 0.01, 20.0))
     (own / "linked.yaml").symlink_to(own.parent / "other" / "secret.yaml")
     for path in (own.parent / "other" / "secret.yaml", own / "linked.yaml"):

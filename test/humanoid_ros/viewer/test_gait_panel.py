@@ -8,7 +8,11 @@ import pytest
 import viser
 from fixtures.asked_feature import Asked, at_once
 
-from humanoid_ros.viewer.gait_studio import FORCES, HAMILTONIAN, STRIP, TORQUES, GaitPanel, GaitStudio
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from humanoid_stack.msg import GaitRequest
+
+from humanoid_ros.viewer.gait_studio import BASE, FORCES, TORQUES, GaitPanel, GaitStudio
 from humanoid_ros.viewer.page import Page
 
 
@@ -25,28 +29,22 @@ def click(control: object) -> None:
         callback(SimpleNamespace(target=control))
 
 
-def test_speed_and_step_length_are_asked_for(panel: tuple[GaitPanel, Asked]) -> None:
+def test_the_walk_that_is_chosen_is_asked_for(panel: tuple[GaitPanel, Asked]) -> None:
     control, asked = panel
-    control._speed.value = 0.9
-    control._length.value = 0.45
-    control._model.value = "rabbit"
+    for name, value in (("length", -0.1), ("turn", 0.3), ("rise", 0.1), ("double_support", 0.3)):
+        control._sliders[name].value = value
+    control._robot.value = "bip"
     control._steps.value = 2
-    click(control._generate)
+    control._stop.value = False
     control._proof.value = True
     click(control._generate)
-    assert asked == [("generate", "rabbit", False, 0.9, 0.45, 2, proof) for proof in (False, True)]
-
-
-def test_a_whole_robot_has_its_own_speed_and_step_length(panel: tuple[GaitPanel, Asked]) -> None:
-    control, asked = panel
-    control._whole.value = True
-    assert not control._speed.visible
-    assert not control._length.visible
-    click(control._generate)
-    assert [own[2] for own in asked] == [True]
-    control._whole.value = False
-    assert control._speed.visible
-    assert control._length.visible
+    ((name, wanted),) = asked
+    assert name == "generate"
+    assert wanted == {
+        "robot": "bip", "length": -0.1, "side": 0.0, "turn": 0.3, "slope": 0.0, "rise": 0.1, "single_support": [0.6],
+        "double_support": [0.3], "steps": 2, "start": True, "stop": False, "proof": True,
+    }  # fmt: skip
+    assert GaitRequest(**wanted).length == -0.1  # all of them are fields
 
 
 def test_work_can_be_cancelled(panel: tuple[GaitPanel, Asked]) -> None:
@@ -64,12 +62,12 @@ def test_work_can_be_cancelled(panel: tuple[GaitPanel, Asked]) -> None:
 
 def test_how_it_is_shown_is_asked_for_once_there_is_something(panel: tuple[GaitPanel, Asked]) -> None:
     control, asked = panel
-    assert not control._figure.visible
+    assert not control._shown.visible
     control.offer_figures()
-    assert all(part.visible for part in (control._figure, control._forces, control._aside))
-    control._figure.value = STRIP
+    assert all(part.visible for part in (control._shown, control._forces, control._aside))
+    control._shown.value = False
     control._forces.value = False
-    assert asked[-1] == ("show", STRIP, False, 0.8)
+    assert asked[-1] == ("show", False, False, 0.8)
 
 
 def test_messages_are_escaped_and_coloured(panel: tuple[GaitPanel, Asked]) -> None:
@@ -91,13 +89,13 @@ def test_curves_are_drawn_and_replaced(page: Page, panel: tuple[GaitPanel, Asked
 
     time = np.array([0.0, 0.1, 0.1, 0.2])
     knee = np.array([1.0, 2.0, 3.0, 4.0])
-    left, along = {"left normal": 100 * knee}, {"H": knee}
-    control.plots.show([(TORQUES, time, {"knee": knee}), (FORCES, time, left), (HAMILTONIAN, time, along)])
+    left, aside = {"left normal": 100 * knee}, {"y": knee}
+    control.plots.show([(TORQUES, time, {"knee": knee}), (FORCES, time, left), (BASE, time, aside)])
     assert len(charts()) == 3
     torques = charts()[0]
     assert (np.diff(torques.data[0]) > 0.0).all()  # transitions have two samples at one time
     np.testing.assert_allclose(torques.data[0], time, atol=1e-6)
     np.testing.assert_allclose(torques.data[1], knee)
     assert [series["label"] for series in torques.series] == ["t", "knee"]
-    control.plots.show([(TORQUES, np.zeros(0), {}), (FORCES, time, left), (HAMILTONIAN, time, along)])
+    control.plots.show([(TORQUES, np.zeros(0), {}), (FORCES, time, left), (BASE, time, aside)])
     assert len(charts()) == 2
