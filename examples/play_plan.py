@@ -6,6 +6,7 @@ ladder, rail, stairs and table. With ``--bridge`` the motion goes through the co
 stack that is started for it. It ends with a report and a picture of the robot, of forces predicted and measured, and of
 what it kept to; ``--film`` writes what was played as a GIF. With ``--feedback`` it is carried out by a controller that
 finds hand- and footholds by force, which a world other than planned needs: ``rail --feedback --off 0.01``.
+``--in-stride`` lets contacts change while it moves, where it rests else.
 ``--stances 5`` takes the beginning of the plan alone, ``--seed`` chooses other footholds on the stairs.
 """
 
@@ -39,13 +40,22 @@ from examples.contact_scenarios import (
 )
 from examples.plan_picture import draw_posture
 from humanoid_control.tracking import MotionTracker
+from humanoid_gait.in_stride import in_stride
 from humanoid_model import HumanoidError, Stance
 from humanoid_model.fields import add_options
 from humanoid_model.files import save_picture
 from humanoid_model.progress import ProgressCallback, progress_bar
 from humanoid_model.scene import Scene
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
-from humanoid_planner.contacts import BarycentreNear, ContactPlanner, ContactProblem, RandomCandidates, verify_plan
+from humanoid_planner.contacts import (
+    BarycentreNear,
+    ContactPlanner,
+    ContactProblem,
+    RandomCandidates,
+    collisions_of,
+    verify_motion,
+    verify_plan,
+)
 from humanoid_planner.motion import MotionResult, PlannedPostures, generate_motion
 from humanoid_sim import Simulation
 from humanoid_sim.playback import PlayedMotion, play_motion
@@ -162,6 +172,22 @@ def verify(scenario: Scenario, motion: MotionResult) -> bool:
     return bool(verdict.success)
 
 
+def without_rests(scene: Scene, motion: WholeBodyTrajectory) -> tuple[WholeBodyTrajectory, bool]:
+    """Return the motion in stride, and whether it holds by other means; says what came of it."""
+    began = time.perf_counter()
+    with progress_bar(sys.stderr) as progress:
+        found = in_stride(motion, touches=lambda part: collisions_of(part, scene), progress=progress)
+    print(
+        f"in stride: {found.explanation} {motion.duration:.1f} s become {found.trajectory.duration:.1f} s. "
+        f"Made in {time.perf_counter() - began:.1f} s."
+    )
+    verdict = verify_motion(found.trajectory, scene)
+    print(f"verified: {len(verdict.violations)} violations, efforts at most {verdict.torque:.0%}")
+    for violation in verdict.violations[:5]:
+        print(f"  {violation.what}")
+    return found.trajectory, bool(verdict.success)
+
+
 def stance_at(motion: WholeBodyTrajectory, at: float) -> Stance:
     """Return the contacts that are held at a time [s]."""
     return Stance(tuple(span.contact for span in motion.held(at)))
@@ -274,6 +300,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     parser.add_argument("--film", help="GIF of the motion")
     add_options(parser, ContactProblem, ["seed"])
     parser.add_argument("--stances", type=int, help="of the plan that are taken, from its beginning")
+    parser.add_argument("--in-stride", action="store_true", help="contacts change while it moves")
     parser.add_argument("--feedback", action="store_true", help="carry it out with feedback")
     parser.add_argument("--off", type=float, default=0.0, help="surfaces are off by up to so much [m], and by 2°")
     chosen = parser.parse_args(arguments)
@@ -285,26 +312,29 @@ def _main(arguments: Sequence[str] | None) -> int:
     if motion is None or motion.trajectory is None:
         return 1
     holds = verify(scenario, motion)
+    trajectory = motion.trajectory
+    if chosen.in_stride:
+        trajectory, holds = without_rests(scenario.scene, trajectory)
     began, scene, rng = time.perf_counter(), scenario.scene, np.random.default_rng(chosen.seed)
     if chosen.off > 0.0:
-        scene = displaced(scene, motion.trajectory, chosen.off, np.radians(2.0), rng)
+        scene = displaced(scene, trajectory, chosen.off, np.radians(2.0), rng)
     if chosen.bridge:
         from examples.through_bridge import play_through_bridge, running_stack
 
         with running_stack(scene.name, chosen.pace) as stack:
-            played = play_through_bridge(stack, motion.trajectory)
+            played = play_through_bridge(stack, trajectory)
     else:
         with progress_bar(sys.stderr) as progress:
             played = play_motion(
-                Simulation(scene), scene.robots[0].name, motion.trajectory,
-                controller=MotionTracker(motion.trajectory) if chosen.feedback else None, after=STOOD,
+                Simulation(scene), scene.robots[0].name, trajectory,
+                controller=MotionTracker(trajectory) if chosen.feedback else None, after=STOOD,
                 progress=progress,
             )  # fmt: skip
-    print(f"played: {motion.trajectory.duration:.1f} s in {time.perf_counter() - began:.1f} s; {played.report()}")
-    draw(chosen.scenario, scenario, motion.trajectory, played, chosen.picture)
+    print(f"played: {trajectory.duration:.1f} s in {time.perf_counter() - began:.1f} s; {played.report()}")
+    draw(chosen.scenario, scenario, trajectory, played, chosen.picture)
     print(f"written: {chosen.picture}")
     if chosen.film:
-        film(chosen.scenario, scenario, motion.trajectory, chosen.film)
+        film(chosen.scenario, scenario, trajectory, chosen.film)
         print(f"written: {chosen.film}")
     return 0 if motion.success and holds and played.fallen is None else 1
 

@@ -88,6 +88,7 @@ class GaitSolver:
         points: of collocation in an interval.
         posture: (nq,) that the guess stays near; the robot's default one if left out.
         postures: (N + 1, nq) of the guess at the nodes; found from the contacts if left out.
+        guess: (V,) unknowns that a solution from nothing begins with.
     """
 
     problem: GaitProblem
@@ -102,7 +103,7 @@ class GaitSolver:
         postures = posture_guess(self.problem, self.posture) if self.postures is None else self.postures
         own = self.options.solver == "stages"
         self.transcription = Transcription(self.problem, postures, points=self.points, carried=own)
-        self._guess = unknowns_guess(self.transcription, postures)
+        self.guess = unknowns_guess(self.transcription, postures)
         self._stages = Stages(self.transcription) if own else None
         self._made = time.perf_counter() - begin
 
@@ -127,7 +128,7 @@ class GaitSolver:
         begin = time.perf_counter()
         near = None if start is None else start.solution
         barrier = self.options.barrier if near is None else min(self.options.barrier, NEAR)
-        x = self._guess if near is None else near.x
+        x = self.guess if near is None else near.x
         own = (None, None) if near is None else (near.multipliers, near.bound_multipliers)
         if self._stages is None:
             found = IpoptProgram(self.transcription, replace(self.options, barrier=barrier)).solve(x, *own)

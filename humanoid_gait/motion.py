@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import lsq_linear
 
 from humanoid_gait.point_model import PointModel
 from humanoid_gait.transcription import Transcription
@@ -18,6 +19,8 @@ from humanoid_model.arrays import Array
 from humanoid_model.whole_body_dynamics import zero_moment_point
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
 
+_EQUATIONS = 1e4
+"""Weight of the equations beside that of accelerations and multipliers, where these have to keep bounds."""
 _PRESSES = 1e-6
 """Least force that is told of [N]."""
 
@@ -54,6 +57,7 @@ def phase_points(transcription: Transcription, x: Array, index: int) -> PhasePoi
         alone = len(own) == 1
         near, at = own[[0, 0] if alone else nearest, 2 * n :], np.array([0.0, 1.0]) if alone else times[nearest]
         carried = near[0] + (time - at[0]) / (at[1] - at[0]) * (near[1] - near[0])
+        carried[n:] = near[0, n:]  # forces carried on would leave their cones
         ends.append(_onto_dynamics(point, np.concatenate([x[state[: 2 * n]], carried])))
     return PhasePoints(
         np.concatenate([[0.0], times, [step * len(w)]]),
@@ -63,17 +67,34 @@ def phase_points(transcription: Transcription, x: Array, index: int) -> PhasePoi
 
 
 def _onto_dynamics(point: PointModel, zeta: Array) -> Array:
-    """Return the nearest accelerations and multipliers that keep all equations, which are linear in them."""
+    """Return the nearest accelerations and multipliers that keep all equations, which are linear in them.
+
+    Multipliers that have bounds stay within them.
+    """
     n = point.model.n
     rows, J = point.first()(zeta, point.parameters)
     values, slopes = np.asarray(rows).ravel()[: point.equalities], np.asarray(J)[: point.equalities, 2 * n :]
     found = zeta.copy()
     found[2 * n :] -= np.linalg.lstsq(slopes, values, rcond=1e-9)[0]
+    least = np.full(n + point.multipliers, -np.inf)
+    for own, part in zip(point.loaded, point.slices, strict=True):
+        least[n + part.start : n + part.stop] = own.lower / point.scale
+    if (found[2 * n :] < least).any():
+        # Equations weigh so much more than nearness that their residual stays below what is looked at.
+        near = np.vstack([_EQUATIONS * slopes, np.eye(len(least))])
+        aims = np.concatenate([_EQUATIONS * (slopes @ zeta[2 * n :] - values), zeta[2 * n :]])
+        found[2 * n :] = lsq_linear(near, aims, (least, np.inf)).x
     return found
 
 
-def whole_body_motion(transcription: Transcription, x: Array) -> WholeBodyTrajectory:
-    """Return the motion of the unknowns (V,)."""
+def whole_body_motion(transcription: Transcription, x: Array, period: float = np.inf) -> WholeBodyTrajectory:
+    """Return the motion of the unknowns (V,).
+
+    Args:
+        transcription: that they are of.
+        x: (V,) unknowns.
+        period: samples are nearer to each other than that, where points of collocation aren't [s].
+    """
     problem = transcription.problem
     robot, coordinates = problem.robot, transcription.coordinates
     parts: dict[str, list[Array]] = {name: [] for name in ("times", "q", "v", "a", "tau", "zmp")}
@@ -81,7 +102,8 @@ def whole_body_motion(transcription: Transcription, x: Array) -> WholeBodyTrajec
     spans: list[ContactSpan] = []
     begin = 0.0
     for index, point in enumerate(transcription.points):
-        part = _smooth(transcription, phase_points(transcription, x, index))
+        part = phase_points(transcription, x, index)
+        part = _smooth(transcription, part) if period == np.inf else _between(transcription, x, index, part, period)
         n = transcription.model.n
         q, v, a = coordinates.samples(part.zeta[:, :n], part.zeta[:, n : 2 * n], part.zeta[:, 2 * n : 3 * n])
         tau, planned, zmp = _efforts(transcription, point, part.zeta, q)
@@ -112,6 +134,36 @@ def _smooth(transcription: Transcription, part: PhasePoints) -> PhasePoints:
     step = part.times[-1] / count
     zeta[1:-1, :n] += step**2 * np.einsum("ij,kjn->kin", gauss.smooth - gauss.twice, change).reshape(-1, n)
     return replace(part, zeta=zeta)
+
+
+def _between(
+    transcription: Transcription, x: Array, index: int, part: PhasePoints, period: float
+) -> PhasePoints:
+    """Return a phase at equal distances in time: its accelerations' polynomials, and their integrals."""
+    layout, gauss, point = transcription.layout, transcription.gauss, transcription.points[index]
+    n, s, count = layout.n, layout.points, layout.phases[index].intervals
+    w, h = x[layout.stages(index)], part.times[-1] / count
+    parts = int(np.ceil(h / period))
+    shares = (np.arange(parts) + 0.5) / parts
+    here, once, twice = gauss.within(shares)
+    # Beyond the outermost points forces stay as they are there: carried on they would leave their cones.
+    steady = gauss.within(np.clip(shares, gauss.c[0], gauss.c[-1]))[0]
+    first = layout.state
+    change = w[:, first : first + s * n].reshape(count, s, n)
+    forces = w[:, first + s * n :].reshape(count, s, -1)
+    y, rate = w[:, None, :n], w[:, None, n : 2 * n]
+    zeta = np.concatenate([
+        y + h * shares[:, None] * rate + h**2 * np.einsum("ij,kjn->kin", twice, change),
+        rate + h * np.einsum("ij,kjn->kin", once, change),
+        np.einsum("ij,kjn->kin", here, change),
+        np.einsum("ij,kjn->kin", steady, forces),
+    ], axis=2).reshape(count * parts, point.size)  # fmt: skip
+    own = np.array([_onto_dynamics(point, row) for row in zeta])
+    times = ((np.arange(count)[:, None] + shares) * h).ravel()
+    return PhasePoints(
+        np.concatenate([[0.0], times, part.times[-1:]]), np.vstack([part.zeta[:1], own, part.zeta[-1:]]),
+        np.concatenate([[0.0], np.full(count * parts, h / parts), [0.0]]),
+    )  # fmt: skip
 
 
 def _base(transcription: Transcription) -> int | None:

@@ -14,7 +14,48 @@ from numpy.typing import ArrayLike
 from humanoid_gait.costs import AccelerationCost, Cost, ForceCost, TorqueCost
 from humanoid_gait.hold import Hold
 from humanoid_model import InputError, Robot
+from humanoid_model.arrays import Array
 from humanoid_model.ground_profile import LEVEL, GroundProfile
+
+
+@dataclass(frozen=True, eq=False)
+class Corridor:
+    """Where points of a link may be: near their places on a given way.
+
+    Attributes:
+        link: that they belong to.
+        points: (k, 3) in its frame [m].
+        lower: (N + 1, k, 3) by which they may be off the way towards smaller coordinates, at a phase's nodes [m].
+        upper: (N + 1, k, 3) towards greater ones [m].
+        axes: (N + 1, 3, 3) rotations of the axes in which that counts.
+    """
+
+    link: str
+    points: Array
+    lower: Array
+    upper: Array
+    axes: Array
+
+    def places(self, robot: Robot, q: Array) -> Array:
+        """(N + 1, k, 3) of configurations (N + 1, nq), in these axes [m]."""
+        frames = [robot.link_placements(row)[self.link] for row in q]
+        world = np.array([[frame.act(point) for point in self.points] for frame in frames])
+        return np.einsum("nij,nki->nkj", self.axes, world)
+
+
+@dataclass(frozen=True, eq=False)
+class Tube:
+    """How near to a given way a phase stays.
+
+    Attributes:
+        q: (N + 1, nq) configurations on it, at the phase's nodes.
+        width: (nv,) or (N + 1, nv) by which each coordinate may be off [m or rad].
+        corridors: of links.
+    """
+
+    q: Array
+    width: Array
+    corridors: tuple[Corridor, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -29,6 +70,7 @@ class Phase:
         intervals: of the transcription.
         swinging: locations that swing: their corners stay above the ground.
         clearance: height of these in the middle of the phase [m]; towards its ends it falls as a parabola does.
+        tube: that the motion stays in; None where it is free.
     """
 
     holds: tuple[Hold, ...]
@@ -37,6 +79,7 @@ class Phase:
     swinging: tuple[str, ...] = ()
     clearance: float = 0.02
     cuts: tuple[Hold, ...] = ()
+    tube: Tube | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers.
@@ -116,6 +159,8 @@ class GaitProblem:
         heading: of the base about which its chart lies [rad].
         gravity: (3,) [m/s²].
         ground: that it walks on.
+        efforts: share of the joints' effort limits that is used.
+        speeds: share of their speed limits.
     """
 
     robot: Robot
@@ -126,6 +171,8 @@ class GaitProblem:
     heading: float = 0.0
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     ground: GroundProfile = LEVEL
+    efforts: float = 1.0
+    speeds: float = 1.0
 
     def __post_init__(self) -> None:
         """Check that phases join.

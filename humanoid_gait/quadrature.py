@@ -60,3 +60,13 @@ class GaussPoints:
         back = np.linalg.inv(c[:, None] ** (powers - 1))
         a = (c[:, None] ** powers / powers) @ back
         return cls(c, b, a, a @ a, (c[:, None] ** (powers + 1) / (powers * (powers + 1))) @ back)
+
+    def within(self, shares: Array) -> tuple[Array, Array, Array]:
+        """(K, s) maps of accelerations at the points to those at shares (K,) of the interval, and to their integrals.
+
+        The first and the second one, of an interval of length one.
+        """
+        powers = np.arange(1, len(self.c) + 1)
+        back, u = np.linalg.inv(self.c[:, None] ** (powers - 1)), np.asarray(shares)[:, None]
+        once, twice = u**powers / powers, u ** (powers + 1) / (powers * (powers + 1))
+        return u ** (powers - 1) @ back, once @ back, twice @ back

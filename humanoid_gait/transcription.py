@@ -8,7 +8,7 @@ over by constant matrices, and the program keeps the structure of stages that a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from humanoid_gait.coordinates import Coordinates
 from humanoid_gait.layout import Layout
 from humanoid_gait.mirror import Mirror
 from humanoid_gait.point_model import PointModel
-from humanoid_gait.problem import Cycle, GaitProblem, Phase, State
+from humanoid_gait.problem import Corridor, Cycle, GaitProblem, Phase, State, Tube
 from humanoid_gait.quadrature import GaussPoints
 from humanoid_gait.robot_model import RobotModel
 from humanoid_gait.sparse_blocks import Piece, block_piece, gathered, scattered
@@ -134,8 +134,14 @@ class Transcription:
         lower, upper = limits.lower[places], limits.upper[places]
         inside = np.minimum(_INSIDE, 0.1 * (upper - lower))
         self.lower[states[:, driven]], self.upper[states[:, driven]] = lower + inside, upper - inside
-        self.lower[states[:, n + driven]] = -_SPEED * limits.velocity[driven]
-        self.upper[states[:, n + driven]] = _SPEED * limits.velocity[driven]
+        most = _SPEED * self.problem.speeds * limits.velocity[driven]
+        self.lower[states[:, n + driven]], self.upper[states[:, n + driven]] = -most, most
+        for index, tube in ((index, phase.tube) for index, phase in enumerate(layout.phases)):
+            if tube is not None:
+                at = states[layout.first[index] : layout.first[index + 1] + 1, :n]
+                y = self.coordinates.chart(tube.q)
+                self.lower[at] = np.maximum(self.lower[at], y - tube.width)
+                self.upper[at] = np.minimum(self.upper[at], y + tube.width)
         for phase, place in layout.durations.items():
             self.lower[states[:, place]], self.upper[states[:, place]] = layout.phases[phase].range
         for index, point in enumerate(self.points):
@@ -232,6 +238,8 @@ class Transcription:
             if index or self.problem.start is None or not self.problem.start.whole:
                 found += self._new_holds(index, node)
             found += self._swings(index, phase)
+            if phase.tube is not None:
+                found += [row for own in phase.tube.corridors for row in self._corridor(index, phase.tube, own)]
         found += self._ends()
         return found
 
@@ -283,6 +291,23 @@ class Transcription:
                 Rows(f"{name} swings", function, layout.states()[nodes], nodes, lower, np.full_like(lower, np.inf))
             )
         return found
+
+    def _corridor(self, index: int, tube: Tube, corridor: Corridor) -> Iterator[Rows]:
+        """Places of a link's points within their corridor, for nodes whose axes are the same."""
+        layout, given = self.layout, corridor.places(self.problem.robot, tube.q)
+        inner = np.arange(1, layout.phases[index].intervals)
+        x, p = ca.SX.sym("x", layout.state), ca.SX.sym("p", 9)
+        R, place = self.model.placement(corridor.link, self.model.configuration(x[: self.model.n]))
+        points = [ca.reshape(p, 3, 3).T @ (place + R @ ca.DM(point)) for point in corridor.points]
+        function = ca.Function("corridor", [x, p], [ca.vertcat(*points)])
+        for axes in np.unique(corridor.axes[inner], axis=0):
+            own = inner[(corridor.axes[inner] == axes).all(axis=(1, 2))]
+            nodes = layout.first[index] + own
+            lower, upper = given[own] - corridor.lower[own], given[own] + corridor.upper[own]
+            yield Rows(
+                f"{corridor.link} in its corridor", function, layout.states()[nodes], nodes,
+                lower.reshape(len(own), -1), upper.reshape(len(own), -1), axes.T.ravel(),
+            )  # fmt: skip
 
     def _ends(self) -> list[Rows]:
         """Return what the start and the end are."""
@@ -437,7 +462,9 @@ class Transcription:
     def _path_bounds(self, index: int, path: NDArray[np.int64]) -> None:
         point, layout = self.points[index], self.layout
         every = path.reshape(len(path), layout.points, point.rows.numel())
-        self.row_lower[every], self.row_upper[every] = point.lower, point.upper
+        share = np.ones(point.rows.numel())
+        share[point.equalities : point.equalities + len(point.limited)] = self.problem.efforts
+        self.row_lower[every], self.row_upper[every] = share * point.lower, share * point.upper
 
     def _phase(
         self, index: int, x: ca.MX, sigma: ca.MX, multipliers: ca.MX

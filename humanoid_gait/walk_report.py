@@ -113,7 +113,7 @@ def walk_figure(walk: Walk, count: int = 13) -> Figure:
 
 def _normal_forces(motion: WholeBodyTrajectory) -> dict[str, Array]:
     """(K,) normal force on each contact location [N]."""
-    found = {name: np.zeros(len(motion.times)) for name in motion.locations}
+    found: dict[str, Array] = {name: np.zeros(len(motion.times)) for name in motion.locations}
     for k, sample in enumerate(motion.forces):
         for force in sample:
             found[force.location][k] += force.normal @ force.force

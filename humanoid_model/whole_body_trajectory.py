@@ -7,7 +7,7 @@ Gaits and plans of contacts become this type; the stabiliser, the players and th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -294,6 +294,26 @@ class WholeBodyTrajectory:
             zero_moment_point=None if self.zero_moment_point is None else self.zero_moment_point[backwards],
             base=self.base,
         )
+
+    def part(self, start: float, end: float) -> WholeBodyTrajectory:
+        """Return the motion from one sample to another, with their times.
+
+        Args:
+            start: time of the first one; of two the later [s].
+            end: time of the last one; of two the earlier [s].
+        """
+        near = 1e-9
+        first, last = int(np.searchsorted(self.times, start + near)) - 1, int(np.searchsorted(self.times, end - near))
+        rows = slice(first, last + 1)
+        spans = [
+            replace(span, start=max(span.start, start), end=min(span.end, end))
+            for span in self.contacts if span.start < end - near and span.end > start + near
+        ]  # fmt: skip
+        zmp = self.zero_moment_point
+        return WholeBodyTrajectory(
+            self.robot, self.times[rows], self.q[rows], self.v[rows], self.a[rows], spans, tau=self.tau[rows],
+            forces=self.forces[rows], zero_moment_point=None if zmp is None else zmp[rows], base=self.base,
+        )  # fmt: skip
 
     def _clipped(self, time: float) -> float:
         return min(max(time, float(self.times[0])), float(self.times[-1]))

@@ -18,7 +18,7 @@ from humanoid_planner.contacts.potentials import (
     PointAttractor,
     StanceTerm,
 )
-from humanoid_planner.contacts.verify_motion import MotionLimits, verify_motion
+from humanoid_planner.contacts.verify_motion import MotionLimits, collisions_of, verify_motion
 from humanoid_planner.contacts.verify_plan import PlanVerdict, verify_plan
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "RandomCandidates",
     "SearchVolumes",
     "StanceTerm",
+    "collisions_of",
     "find_guide",
     "load_plan",
     "plan_contacts",

@@ -68,6 +68,16 @@ def verify_motion(
     return PlanVerdict(whole, tuple(found.violations), found.postures, found.drift, math.inf, found.torque, watch.why)
 
 
+def collisions_of(trajectory: WholeBodyTrajectory, scene: Scene) -> list[tuple[float, str]]:
+    """Return when which link runs into the robot itself or the scene, as :func:`verify_motion` sees it [s].
+
+    Raises:
+        InputError: a contact names no body of the scene.
+    """
+    found = verify_motion(trajectory, scene).violations
+    return [(float(trajectory.times[item.sample]), link) for item in found for link in item.links]
+
+
 class _MotionLook:
     """Looks at samples and at what is between them."""
 

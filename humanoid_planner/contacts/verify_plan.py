@@ -72,12 +72,14 @@ class PlanViolation:
         kind: "order", "number", "joint limit", "drift", "collision", "balance", "torque" or "step"; of a motion
             "force", "dynamics", "speed" and "course" too.
         what: in words.
+        links: of the robot that run into something.
     """
 
     stance: int
     sample: int
     kind: str
     what: str
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -172,9 +174,9 @@ class PlanLook:
         self.violations: list[PlanViolation] = []
         self.postures, self.drift, self.margin, self.torque = 0, 0.0, np.inf, 0.0
 
-    def say(self, stance: int, sample: int, kind: str, what: str) -> None:
+    def say(self, stance: int, sample: int, kind: str, what: str, links: tuple[str, ...] = ()) -> None:
         """Remember what is wrong."""
-        self.violations.append(PlanViolation(stance, sample, kind, what))
+        self.violations.append(PlanViolation(stance, sample, kind, what, links))
 
     def order(self, index: int, before: Stance, after: Stance) -> None:
         """Stances differ by one contact, and a contact bears in the stance after it was new at the earliest."""
@@ -215,8 +217,8 @@ class PlanLook:
             self.drift = max(self.drift, off)
             if off > self._limits.drift:
                 self.say(index, sample, "drift", f"{contact.location.name} is {off:.4g} m off {contact.surface.name}")
-        for what in self._collisions(stance, q):
-            self.say(index, sample, "collision", what)
+        for what, links in self._collisions(stance, q):
+            self.say(index, sample, "collision", what, links)
         return True
 
     def step(self, index: int, sample: int, before: NDArray[np.float64], q: NDArray[np.float64]) -> None:
@@ -267,9 +269,9 @@ class PlanLook:
                 return np.inf
         return off
 
-    def _collisions(self, stance: Stance, q: NDArray[np.float64]) -> Iterator[str]:
+    def _collisions(self, stance: Stance, q: NDArray[np.float64]) -> Iterator[tuple[str, tuple[str, ...]]]:
         for overlap in self._itself.overlaps(q, self._limits.penetration):
-            yield str(overlap)
+            yield str(overlap), tuple(name.rpartition("/")[0] for name in (overlap.first, overlap.second))
         pin.updateGeometryPlacements(self._robot.model, self._data, self._links, self._own, q)
         seats = {(contact.location.link, contact.surface.body) for contact in stance.contacts}
         request = coal.CollisionRequest()
@@ -281,7 +283,7 @@ class PlanLook:
                 coal.collide(item.geometry, place, shape, where, request, result)
                 allowed = self._limits.seat if (self._of_link[i], body) in seats else self._limits.penetration
                 if result.isCollision() and _depth(result) > allowed:
-                    yield f"{self._of_link[i]} is {_depth(result):.4g} m in {body}"
+                    yield f"{self._of_link[i]} is {_depth(result):.4g} m in {body}", (self._of_link[i],)
 
     def _balance(self, stance: Stance, q: NDArray[np.float64]) -> tuple[float, float]:
         """Return the margin of the centre of mass, and the least part of the effort limits that holds the posture."""

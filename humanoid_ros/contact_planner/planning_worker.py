@@ -17,8 +17,9 @@ from humanoid_stack.msg import ContactPlanRequest, WholeBodyTrajectory
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message, serialize_message
 
+from humanoid_gait.in_stride import in_stride
 from humanoid_model.progress import Progress, ProgressCallback
-from humanoid_planner.contacts import ContactPlanner
+from humanoid_planner.contacts import ContactPlanner, collisions_of
 from humanoid_planner.kinematics import RobotKinematics
 from humanoid_planner.motion import MotionSettings, generate_motion
 from humanoid_planner.posture.planning_cache import PlanningCache
@@ -129,6 +130,7 @@ def move(
     kept = planning_cache(*cache)
     plan = read_plan(kept, asked.plan, "plan")
     kinematics = RobotKinematics(plan.robot)
+    limit, began = time_limit(asked.time_limit, defaults.motion_time_limit), time.monotonic()
     motion = generate_motion(
         plan.robot,
         plan.scene,
@@ -138,8 +140,17 @@ def move(
         if asked.collisions
         else False,
         tasks=[posture_task(task, kinematics, f"tasks[{i}]") for i, task in enumerate(asked.tasks)],
-        time_limit=time_limit(asked.time_limit, defaults.motion_time_limit),
+        time_limit=limit,
         progress=tell,
     )
-    found = WholeBodyTrajectory() if motion.trajectory is None else whole_body_message(motion.trajectory, "world")
-    return Answer(motion.success, "" if motion.success else motion.explanation, bytes(serialize_message(found)))
+    trajectory, why = motion.trajectory, "" if motion.success else motion.explanation
+    if asked.in_stride and motion.success and trajectory is not None:
+        stride = in_stride(
+            trajectory,
+            touches=lambda found: collisions_of(found, plan.scene) if asked.collisions else [],
+            time_limit=limit - (time.monotonic() - began),
+            progress=tell,
+        )
+        trajectory, why = stride.trajectory, stride.explanation if stride.resting else ""
+    found = WholeBodyTrajectory() if trajectory is None else whole_body_message(trajectory, "world")
+    return Answer(motion.success, why, bytes(serialize_message(found)))

@@ -66,13 +66,14 @@ class HeadlessBrowser:
     Args:
         width: Width of the page [px].
         height: Height of the page [px].
-        timeout: Longest wait for the browser to start and for each answer of it [s].
+        timeout: Longest wait for the browser to start and for each answer of it [s]; without a GPU and beside other
+            work one may take a minute.
 
     Raises:
         BrowserError: No browser is installed, or it doesn't start.
     """
 
-    def __init__(self, width: int = 1600, height: int = 900, timeout: float = 60.0) -> None:
+    def __init__(self, width: int = 1600, height: int = 900, timeout: float = 180.0) -> None:
         browser = find_browser()
         if browser is None:
             raise BrowserError(f"no browser found (looked for {', '.join(NAMES)})")

@@ -145,7 +145,7 @@ def ros(probe, capsys):
 def test_lists_name_what_there_is(ros):
     assert "/kept [std_msgs/msg/String]\n" in ros("topic list -t")
     assert "/_action/" not in ros("topic list")
-    end = time.monotonic() + 30.0  # nodes of tests before may be remembered for a while
+    end = time.monotonic() + 180.0  # nodes of tests before may be remembered for a while
     while ros("node list") != "/probe\n":
         assert time.monotonic() < end
         time.sleep(0.2)

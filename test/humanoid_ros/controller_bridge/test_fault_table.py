@@ -73,6 +73,9 @@ def test_a_client_of_python_that_lives_moves_the_robot_and_one_that_has_gone_doe
         message = stage.goal().trajectory
         with HumanoidStack("robot_2r_a", patience=60.0) as stack:
             result = stack.execute(message, dead_man=2.0)
+            while "is lost" in result.message:  # on a busy machine what is simulated here may be late
+                assert stage.mend() == ""
+                result = stack.execute(message, dead_man=2.0)
             assert result.success, result.message
             assert stage.mend() == ""
             stack.begin_execute(message, dead_man=2.0)
