@@ -80,7 +80,7 @@ bench: build  ## our figures beside the peers', which have an environment of the
 	@scripts/run python benchmark/integration.py
 	@scripts/run python benchmark/generated_operations.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/generated_dynamics.py --peers .venv-peers/bin/python
-	@scripts/run python benchmark/gait.py
+	@scripts/run python benchmark/gait_space.py
 	@scripts/run python benchmark/equilibrium.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/kinematics.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/distances.py

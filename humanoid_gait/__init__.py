@@ -23,6 +23,7 @@ from humanoid_gait.program_solution import SolverOptions  # noqa: E402
 from humanoid_gait.proof import GaitProof, PhaseProof, gait_proof, phase_proof  # noqa: E402
 from humanoid_gait.repeat import repeated  # noqa: E402
 from humanoid_gait.walk import WalkRequest  # noqa: E402
+from humanoid_gait.walk_report import walk_figure  # noqa: E402
 
 __all__ = [
     "AccelerationCost",
@@ -51,4 +52,5 @@ __all__ = [
     "phase_proof",
     "repeated",
     "solve_gait",
+    "walk_figure",
 ]

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from humanoid_planner.gait import load_gait_model
-from humanoid_planner.gait.models import load_bip
 from humanoid_studies.gait.speed_sweep import sweep_figure, sweep_speeds, write_sweep
 from humanoid_studies.gait.trunk_mass_study import study_trunk_mass
+from humanoid_studies.planar_gait import load_gait_model
+from humanoid_studies.planar_gait.models import load_bip
 
 
 def main() -> None:

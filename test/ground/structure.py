@@ -24,7 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"humanoid_ros"}),
     frozenset({"humanoid_studies"}),
 )
-ROS, STUDIES, GAIT = "humanoid_ros", "humanoid_studies", "humanoid_planner.gait"
+ROS, STUDIES = "humanoid_ros", "humanoid_studies"
 STUDIES_FOLDER = "studies"
 #: ROS 2's libraries and messages, which only the package ``humanoid_ros`` and a page of the studies import.
 ROS_MODULE = re.compile(r"rclpy|ament_index_python|launch(_ros)?|humanoid_stack|\w+_msgs|\w+_interfaces")
@@ -326,17 +326,12 @@ def files_flat(package: str) -> list[str]:
     return sorted(path.name for path in (ROOT / package).glob("*.py") if path.name != "__init__.py")
 
 
-def part(source: Source) -> str:
-    """Name of what a file counts to: its package, or the gait generator, which is apart in its package."""
-    return GAIT if source.module.startswith(GAIT) else source.package
-
-
 def sizes() -> dict[str, int]:
     """How large things are, by what they are: what whoever takes the stack over has to read."""
     known = sources().values()
     numbers = {}
-    for name in sorted({part(source) for source in known}):
-        own = [source for source in known if part(source) == name]
+    for name in sorted({source.package for source in known}):
+        own = [source for source in known if source.package == name]
         numbers[f"lines of {name}"] = sum(source.lines for source in own)
         numbers[f"files of {name}"] = len(own)
     return {
@@ -440,8 +435,8 @@ def main() -> None:
          for kind, places in array_types().items()),
     )  # fmt: skip
     table("Folders that import each other", (" ".join(pair) for pair in mutual_folders(known)))
-    product = [source for source in known.values() if part(source) not in (STUDIES, GAIT)]
-    print(f"\n{len(product)} files and {sum(source.lines for source in product)} lines without gaits and studies\n")
+    product = [source for source in known.values() if source.package != STUDIES]
+    print(f"\n{len(product)} files and {sum(source.lines for source in product)} lines without studies\n")
     for name, value in (metrics() | sizes()).items():
         print(f"{value:6}  {name}")
 

@@ -38,7 +38,7 @@ RUN_SLOWLY: dict[str, tuple[str, ...]] = {
     "python -m humanoid_sim run examples/my_scenario.py --plot plot.png": (),
     "python examples/push_limits.py --count 160": ("--count", "10", "--watch", "0.5", "--picture", "limits.png"),
     "python examples/play_plan.py chair": (),
-    "python examples/optimal_walk.py walk.png --robot hrp2": ("--steps", "2"),
+    "python examples/optimal_walk.py walk.png": ("--steps", "2"),
     "python examples/simulate_generated_code.py": ("--duration", "0.5"),
     "python examples/drag_and_simulate.py": (),
 }

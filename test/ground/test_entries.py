@@ -37,7 +37,7 @@ def ask(*words: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_entries_are_found():
-    assert {"humanoid_planner", "humanoid_sim", "humanoid_ros.recorder", "humanoid_ros.viewer"} <= set(ENTRIES)
+    assert {"humanoid_gait", "humanoid_sim", "humanoid_ros.recorder", "humanoid_ros.viewer"} <= set(ENTRIES)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

@@ -22,7 +22,6 @@ DISTRIBUTION = {"pinocchio": "pin", "coal": "pin", "llvmlite": "numba", "yaml": 
 """What brings a module of another name."""
 BEHIND_A_CHECK = {
     "humanoid_gait/": "casadi",
-    "humanoid_planner/gait/": "casadi",
     "humanoid_planner/optimisation/ipopt.py": "casadi",
 }
 """Imported only where `optional_library` has found it: test/humanoid_model/test_extensions.py."""

@@ -52,7 +52,7 @@ def test_a_library_that_lacks_another_one_says_so_itself(monkeypatch, tmp_path):
 
 
 def test_optimal_gaits_without_casadi():
-    program = "import sys; sys.modules['casadi'] = None; import humanoid_planner.gait.phases"
+    program = "import sys; sys.modules['casadi'] = None; import humanoid_gait"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     last = run.stderr.strip().splitlines()[-1]
     assert last.startswith("humanoid_model.errors.MissingLibraryError: this needs the library 'casadi'")

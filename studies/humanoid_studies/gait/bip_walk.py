@@ -13,14 +13,19 @@ from functools import cache
 
 import numpy as np
 
-from humanoid_planner.gait.models.bip import load_bip
-from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
-from humanoid_planner.gait.specification.phase_spec import walk_between_rests
-from humanoid_planner.gait.specification.step_data import RestData, load_walk
-from humanoid_planner.gait.specification.walker import BipWalker
 from humanoid_studies.gait.experiment_result import Row, between, near
+from humanoid_studies.planar_gait.models.bip import load_bip
+from humanoid_studies.planar_gait.optimal_control.penalties import Penalties
+from humanoid_studies.planar_gait.solvers.phase_solution import PhaseSolution
+from humanoid_studies.planar_gait.solvers.synthesize_gait import (
+    GaitSettings,
+    GaitSolution,
+    PhaseSettings,
+    synthesize_gait,
+)
+from humanoid_studies.planar_gait.specification.phase_spec import walk_between_rests
+from humanoid_studies.planar_gait.specification.step_data import RestData, load_walk
+from humanoid_studies.planar_gait.specification.walker import BipWalker
 
 WEIGHT = 104.81 * 9.81
 """Of BIP [N]."""

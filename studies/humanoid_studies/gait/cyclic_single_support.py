@@ -7,10 +7,6 @@ import dataclasses
 
 import numpy as np
 
-from humanoid_planner.gait.optimal_control.control_rows import ControlRow
-from humanoid_planner.gait.report.phase_figure import phase_figure
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-from humanoid_planner.gait.solvers.synthesize import synthesize_phase
 from humanoid_studies.gait.bip_walk import (
     range_rows,
     reference_rows,
@@ -20,6 +16,10 @@ from humanoid_studies.gait.bip_walk import (
     walk,
 )
 from humanoid_studies.gait.experiment_result import ExperimentResult, between, near, told
+from humanoid_studies.planar_gait.optimal_control.control_rows import ControlRow
+from humanoid_studies.planar_gait.report.phase_figure import phase_figure
+from humanoid_studies.planar_gait.solvers.phase_solution import PhaseSolution
+from humanoid_studies.planar_gait.solvers.synthesize import synthesize_phase
 
 _TIMES = 0.0625 * np.arange(9)
 _HEEL = (1139.0, 895.0, 690.0, 508.0, 328.0, 143.0, 6.0, 6.0, 6.0)

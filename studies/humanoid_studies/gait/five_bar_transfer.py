@@ -12,14 +12,14 @@ from functools import cache
 
 import numpy as np
 
-from humanoid_planner.gait.models.five_bar import load_five_bar
-from humanoid_planner.gait.optimal_control.control_rows import root_point
-from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
-from humanoid_planner.gait.optimal_control.end_state import EndState
-from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
-from humanoid_planner.gait.solvers.phase_solution import PhaseSolution
-from humanoid_planner.gait.solvers.synthesize import synthesize_phase
 from humanoid_studies.gait.experiment_result import Row, near
+from humanoid_studies.planar_gait.models.five_bar import load_five_bar
+from humanoid_studies.planar_gait.optimal_control.control_rows import root_point
+from humanoid_studies.planar_gait.optimal_control.effort import QuadraticEffort
+from humanoid_studies.planar_gait.optimal_control.end_state import EndState
+from humanoid_studies.planar_gait.optimal_control.phase_problem import PhaseProblem
+from humanoid_studies.planar_gait.solvers.phase_solution import PhaseSolution
+from humanoid_studies.planar_gait.solvers.synthesize import synthesize_phase
 
 DURATION = 0.42
 """Of a transfer [s]."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_planner.gait.report.phase_figure import phase_figure
 from humanoid_studies.gait.experiment_result import ExperimentResult, between, near, told
 from humanoid_studies.gait.five_bar_transfer import base_forces, reference_rows, transfer, transfer_rows
+from humanoid_studies.planar_gait.report.phase_figure import phase_figure
 
 
 def run() -> ExperimentResult:

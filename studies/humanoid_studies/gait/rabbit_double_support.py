@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from humanoid_planner.gait.report.phase_figure import phase_figure
 from humanoid_studies.gait.experiment_result import ExperimentResult, Row, between, near, told
 from humanoid_studies.gait.rabbit_step import WEIGHT, step
+from humanoid_studies.planar_gait.report.phase_figure import phase_figure
 
 _FRICTION = ((0.30, 0.035927), (0.25, 0.036265), (0.20, 0.037687), (0.15, 0.039925))
 """Coefficients and costs by transcription (section 4.6b)."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_planner.gait.report.gait_figure import gait_figure
 from humanoid_studies.gait.experiment_result import ExperimentResult, between, near, told
 from humanoid_studies.gait.rabbit_step import WEIGHT, step
+from humanoid_studies.planar_gait.report.gait_figure import gait_figure
 
 
 def run() -> ExperimentResult:

@@ -6,13 +6,18 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from humanoid_planner.gait.models.rabbit import load_rabbit
-from humanoid_planner.gait.optimal_control.effort import QuadraticEffort
-from humanoid_planner.gait.optimal_control.penalties import Penalties
-from humanoid_planner.gait.solvers.synthesize_gait import GaitSettings, GaitSolution, PhaseSettings, synthesize_gait
-from humanoid_planner.gait.specification.phase_spec import cyclic_walk
-from humanoid_planner.gait.specification.step_data import load_walk
-from humanoid_planner.gait.specification.walker import RabbitWalker
+from humanoid_studies.planar_gait.models.rabbit import load_rabbit
+from humanoid_studies.planar_gait.optimal_control.effort import QuadraticEffort
+from humanoid_studies.planar_gait.optimal_control.penalties import Penalties
+from humanoid_studies.planar_gait.solvers.synthesize_gait import (
+    GaitSettings,
+    GaitSolution,
+    PhaseSettings,
+    synthesize_gait,
+)
+from humanoid_studies.planar_gait.specification.phase_spec import cyclic_walk
+from humanoid_studies.planar_gait.specification.step_data import load_walk
+from humanoid_studies.planar_gait.specification.walker import RabbitWalker
 
 WEIGHT = 392.4
 """Of RABBIT [N]."""

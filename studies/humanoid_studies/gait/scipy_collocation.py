@@ -7,7 +7,7 @@ import numpy as np
 from scipy.integrate import solve_bvp
 
 from humanoid_model.arrays import Reals
-from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult
+from humanoid_studies.planar_gait.solvers.boundary_value_problem import BoundaryValueProblem, BoundaryValueResult
 
 
 def solve_scipy(

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from humanoid_planner.gait.report.phase_figure import phase_figure
 from humanoid_studies.gait.experiment_result import ExperimentResult, between, near, told
 from humanoid_studies.gait.five_bar_transfer import (
     apex_path,
@@ -14,6 +13,7 @@ from humanoid_studies.gait.five_bar_transfer import (
     transfer,
     transfer_rows,
 )
+from humanoid_studies.planar_gait.report.phase_figure import phase_figure
 
 
 def run() -> ExperimentResult:

@@ -15,10 +15,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.global_step.global_gait import GlobalGait, GlobalStatus
-from humanoid_planner.gait.global_step.global_settings import GlobalSettings
-from humanoid_planner.gait.global_step.optimize_step import optimize_step
-from humanoid_planner.gait.specification.walker import Walker
+from humanoid_studies.planar_gait.global_step.global_gait import GlobalGait, GlobalStatus
+from humanoid_studies.planar_gait.global_step.global_settings import GlobalSettings
+from humanoid_studies.planar_gait.global_step.optimize_step import optimize_step
+from humanoid_studies.planar_gait.specification.walker import Walker
 
 
 @dataclass(frozen=True)

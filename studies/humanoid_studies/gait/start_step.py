@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from humanoid_planner.gait.report.phase_figure import phase_figure
 from humanoid_studies.gait.bip_walk import (
     WEIGHT,
     most_loaded,
@@ -14,6 +13,7 @@ from humanoid_studies.gait.bip_walk import (
     walk,
 )
 from humanoid_studies.gait.experiment_result import ExperimentResult, Row, between, near, told
+from humanoid_studies.planar_gait.report.phase_figure import phase_figure
 
 
 def run() -> ExperimentResult:

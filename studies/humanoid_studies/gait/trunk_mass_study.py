@@ -15,19 +15,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.global_step.global_settings import GlobalSettings
-from humanoid_planner.gait.global_step.optimize_step import optimize_step
-from humanoid_planner.gait.models.bip import Bip
-from humanoid_planner.gait.optimal_control.end_state import EndState
-from humanoid_planner.gait.optimal_control.extremal_problem import ExtremalProblem
-from humanoid_planner.gait.optimal_control.phase_problem import PhaseProblem
-from humanoid_planner.gait.solvers.boundary_value_problem import BoundaryValueResult
-from humanoid_planner.gait.solvers.collocation import solve_collocation
-from humanoid_planner.gait.solvers.continuation import INERTIA_THEN_PENALTIES, follow
-from humanoid_planner.gait.solvers.guess import line_guess
-from humanoid_planner.gait.specification import seven_link
-from humanoid_planner.gait.specification.step_data import load_walk
-from humanoid_planner.gait.specification.walker import BipWalker
+from humanoid_studies.planar_gait.global_step.global_settings import GlobalSettings
+from humanoid_studies.planar_gait.global_step.optimize_step import optimize_step
+from humanoid_studies.planar_gait.models.bip import Bip
+from humanoid_studies.planar_gait.optimal_control.end_state import EndState
+from humanoid_studies.planar_gait.optimal_control.extremal_problem import ExtremalProblem
+from humanoid_studies.planar_gait.optimal_control.phase_problem import PhaseProblem
+from humanoid_studies.planar_gait.solvers.boundary_value_problem import BoundaryValueResult
+from humanoid_studies.planar_gait.solvers.collocation import solve_collocation
+from humanoid_studies.planar_gait.solvers.continuation import INERTIA_THEN_PENALTIES, follow
+from humanoid_studies.planar_gait.solvers.guess import line_guess
+from humanoid_studies.planar_gait.specification import seven_link
+from humanoid_studies.planar_gait.specification.step_data import load_walk
+from humanoid_studies.planar_gait.specification.walker import BipWalker
 
 _NODES = 41
 

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from humanoid_planner.gait.report.gait_figure import gait_figure
-from humanoid_planner.gait.specification.step_data import load_walk
 from humanoid_studies.gait.bip_walk import min_normal, reference_walk, trunk_deviation, walk
 from humanoid_studies.gait.experiment_result import ExperimentResult, Row, between, near
+from humanoid_studies.planar_gait.report.gait_figure import gait_figure
+from humanoid_studies.planar_gait.specification.step_data import load_walk
 
 
 def run() -> ExperimentResult:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from humanoid_model.arrays import Array
-from humanoid_planner.gait.mechanism.planar_point import PlanarPoint
 from humanoid_studies.lifting.planar_lifter import PlanarLifter
+from humanoid_studies.planar_gait.mechanism.planar_point import PlanarPoint
 
 APART = 0.01
 """Between robot and object, in postures and on the way [m]."""

@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
 from humanoid_model.robot import Robot
-from humanoid_planner.gait.mechanism.planar_body import PlanarBody
-from humanoid_planner.gait.mechanism.planar_point import PlanarPoint
-from humanoid_planner.gait.mechanism.planar_tree import PlanarTree
-from humanoid_planner.gait.models.lateral_motion import in_plane, planar_masses
+from humanoid_studies.planar_gait.mechanism.planar_body import PlanarBody
+from humanoid_studies.planar_gait.mechanism.planar_point import PlanarPoint
+from humanoid_studies.planar_gait.mechanism.planar_tree import PlanarTree
+from humanoid_studies.planar_gait.models.lateral_motion import in_plane, planar_masses
 
 JOINTS = ("LEG_JOINT4", "LEG_JOINT3", "LEG_JOINT2", "CHEST_JOINT1", "ARM_JOINT0", "ARM_JOINT3", "ARM_JOINT5")
 """The thesis' joints 1 to 7."""

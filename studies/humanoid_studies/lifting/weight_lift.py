@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike
 
 from humanoid_model.arrays import Array
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.mechanism.casadi_tree import CasadiTree
 from humanoid_planner.posture.motion.trajectory_program import SplineBasis
 from humanoid_studies.lifting.clearance import APART, clearances
 from humanoid_studies.lifting.planar_lifter import SENSOR_LIMITS, SIDES, PlanarLifter
+from humanoid_studies.planar_gait.mechanism.casadi_tree import CasadiTree
 
 FRICTION = 0.5
 """Between soles and ground, in the plan."""

@@ -7,10 +7,10 @@ import pytest
 from fixtures.gait_models import BIP, RABBIT
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.global_step.global_settings import GlobalSettings
-from humanoid_planner.gait.global_step.optimize_step import optimize_step
-from humanoid_planner.gait.specification.walker import BipWalker, RabbitWalker
 from humanoid_studies.gait.speed_sweep import SweepPoint, sweep_figure, sweep_speeds, write_sweep
+from humanoid_studies.planar_gait.global_step.global_settings import GlobalSettings
+from humanoid_studies.planar_gait.global_step.optimize_step import optimize_step
+from humanoid_studies.planar_gait.specification.walker import BipWalker, RabbitWalker
 
 COARSE = GlobalSettings(double_intervals=8, single_intervals=12)
 WALKER = RabbitWalker(RABBIT)

@@ -5,8 +5,8 @@ import pytest
 from fixtures.gait_models import BIP
 
 from humanoid_model.errors import InputError
-from humanoid_planner.gait.global_step.global_settings import GlobalSettings
 from humanoid_studies.gait.trunk_mass_study import study_trunk_mass
+from humanoid_studies.planar_gait.global_step.global_settings import GlobalSettings
 
 
 @pytest.mark.parametrize("masses", [[], [0.0], [math.nan], [50.0, -1.0]])
