@@ -76,7 +76,8 @@ def table(name: str, intervals: int) -> None:
     warm, seconds = timed(near, cold)
     show(f"{name} periodic, neighbour", warm, make, seconds)
     phase, at = request.problem(robot).phases[1], cold.durations[0]
-    first, last = np.flatnonzero(cold.motion.times == at)[-1], -1
+    first = np.flatnonzero(cold.motion.times == at)[-1]
+    last = np.flatnonzero(np.isclose(cold.motion.times, at + cold.durations[1]))[0]
     ends = [State(cold.motion.q[k], cold.motion.v[k]) for k in (first, last)]
     for count, points in ((intervals, 1), (intervals // 2, 2)):
         problem = GaitProblem(robot, [replace(phase, intervals=count)], *ends)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from humanoid_gait.mirrored_name import flipped, mirrored_name
 from humanoid_gait.placement import posture_at
-from humanoid_gait.problem import Cycle, GaitProblem
+from humanoid_gait.problem import Cycle, GaitProblem, State
 from humanoid_gait.transcription import Transcription
 from humanoid_model.arrays import Array
 
@@ -19,6 +19,8 @@ _SINK = 0.03
 
 def posture_guess(problem: GaitProblem, posture: Array | None = None) -> Array:
     """(N + 1, nq) postures at the nodes: soles where they are held or swing, the base between those that bear.
+
+    Towards an end that is given they become its posture.
 
     Args:
         problem: the gait.
@@ -36,6 +38,14 @@ def posture_guess(problem: GaitProblem, posture: Array | None = None) -> Array:
             q = robot.place_base(q, base.at(places))
         q = posture_at(robot, q, places)
         found.append(q)
+    ends = [np.asarray(end.q) if isinstance(end, State) else None for end in (problem.start, problem.end)]
+    changes = [np.zeros(robot.model.nv) if end is None else pin.difference(robot.model, found[place], end)
+               for place, end in zip((0, -1), ends, strict=True)]  # fmt: skip
+    if any(end is not None for end in ends):
+        for k, share in enumerate(np.linspace(0.0, 1.0, len(times))):
+            near = pin.integrate(robot.model, found[k], (1.0 - share) * changes[0] + share * changes[1])
+            places = {name: track.at(times[k]) for name, track in tracks.items()}
+            found[k] = near if share in (0.0, 1.0) else posture_at(robot, near, places)
     return np.array(found)
 
 
@@ -123,6 +133,9 @@ def unknowns_guess(transcription: Transcription, postures: Array) -> Array:
     steps = np.array([durations[int(phase)] / problem.phases[int(phase)].intervals for phase in layout.phase_of])
     slopes = np.diff(y, axis=0) / steps[:, None]
     rates = np.vstack([slopes[:1], 0.5 * (slopes[1:] + slopes[:-1]), slopes[-1:]])
+    for node, end in ((0, problem.start), (-1, problem.end)):
+        if isinstance(end, State):
+            rates[node] = transcription.chart_state(end.q, end.v)[n:]
     x[states[:, n : 2 * n]] = rates
     for phase, place in layout.durations.items():
         x[states[:, place]] = durations[phase]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import daqp
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from humanoid_gait.point_model import PointModel
 from humanoid_gait.transcription import Transcription
@@ -19,8 +19,8 @@ from humanoid_model.arrays import Array
 from humanoid_model.whole_body_dynamics import zero_moment_point
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
 
-_EQUATIONS = 1e4
-"""Weight of the equations beside that of accelerations and multipliers, where these have to keep bounds."""
+_EQUATION, _KEPT = 5, 1e-6
+"""DAQP's number for an equation, and what of one may be left."""
 _PRESSES = 1e-6
 """Least force that is told of [N]."""
 
@@ -57,7 +57,6 @@ def phase_points(transcription: Transcription, x: Array, index: int) -> PhasePoi
         alone = len(own) == 1
         near, at = own[[0, 0] if alone else nearest, 2 * n :], np.array([0.0, 1.0]) if alone else times[nearest]
         carried = near[0] + (time - at[0]) / (at[1] - at[0]) * (near[1] - near[0])
-        carried[n:] = near[0, n:]  # forces carried on would leave their cones
         ends.append(_onto_dynamics(point, np.concatenate([x[state[: 2 * n]], carried])))
     return PhasePoints(
         np.concatenate([[0.0], times, [step * len(w)]]),
@@ -67,23 +66,24 @@ def phase_points(transcription: Transcription, x: Array, index: int) -> PhasePoi
 
 
 def _onto_dynamics(point: PointModel, zeta: Array) -> Array:
-    """Return the nearest accelerations and multipliers that keep all equations, which are linear in them.
+    """Return the nearest accelerations and multipliers that keep all rows and bounds, which are linear in them.
 
-    Multipliers that have bounds stay within them.
+    Where none keep all of them, those that keep the equations.
     """
-    n = point.model.n
+    n, equal = point.model.n, point.equalities
     rows, J = point.first()(zeta, point.parameters)
-    values, slopes = np.asarray(rows).ravel()[: point.equalities], np.asarray(J)[: point.equalities, 2 * n :]
+    values, slopes = np.asarray(rows).ravel(), np.asarray(J)[:, 2 * n :]
     found = zeta.copy()
-    found[2 * n :] -= np.linalg.lstsq(slopes, values, rcond=1e-9)[0]
-    least = np.full(n + point.multipliers, -np.inf)
-    for own, part in zip(point.loaded, point.slices, strict=True):
-        least[n + part.start : n + part.stop] = own.lower / point.scale
-    if (found[2 * n :] < least).any():
-        # Equations weigh so much more than nearness that their residual stays below what is looked at.
-        near = np.vstack([_EQUATIONS * slopes, np.eye(len(least))])
-        aims = np.concatenate([_EQUATIONS * (slopes @ zeta[2 * n :] - values), zeta[2 * n :]])
-        found[2 * n :] = lsq_linear(near, aims, (least, np.inf)).x
+    free = np.full(n, np.inf)
+    lower = np.concatenate([-free, point.least - zeta[3 * n :], point.lower - values])
+    upper = np.concatenate([free, np.full(point.multipliers, np.inf), point.upper - values])
+    sense = np.repeat(np.array([0, _EQUATION, 0], dtype=np.intc), [len(zeta) - 2 * n, equal, len(values) - equal])
+    size = len(zeta) - 2 * n
+    change, _, status, _ = daqp.solve(np.eye(size), np.zeros(size), np.ascontiguousarray(slopes), upper, lower, sense)
+    kept = status > 0 and np.abs(values[:equal] + slopes[:equal] @ change).max(initial=0.0) < _KEPT
+    if not kept:
+        change = -np.linalg.lstsq(slopes[:equal], values[:equal], rcond=1e-9)[0]
+    found[2 * n :] += change
     return found
 
 

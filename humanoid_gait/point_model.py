@@ -43,6 +43,7 @@ class PointModel:
         slices: of the multipliers of each hold and cut within all.
         multipliers: number of all.
         scale: of one multiplier [N or N m].
+        least: (multipliers,) least values, in the scale.
         parameters: (13 contacts,) axes, coefficients of friction and places of the contacts.
         value: (zeta, parameters) to (cost rate, rows).
         efforts: (zeta, parameters) to efforts (nv,) and forces at the corners of each hold and cut (k, 3).
@@ -59,6 +60,7 @@ class PointModel:
         self.slices = [slice(a, b) for a, b in pairwise(ends)]
         self.multipliers = ends[-1]
         self.scale = model.weight / max(1, max((len(hold.corners) for hold in holds), default=1))
+        self.least = np.concatenate([np.zeros(0), *[own.lower for own in self.loaded]]) / self.scale
         n = model.n
         self.size = 3 * n + self.multipliers
         zeta, symbols = ca.SX.sym("zeta", self.size), ca.SX.sym("parameters", 13 * len(holds))

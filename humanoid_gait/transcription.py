@@ -142,14 +142,19 @@ class Transcription:
                 y = self.coordinates.chart(tube.q)
                 self.lower[at] = np.maximum(self.lower[at], y - tube.width)
                 self.upper[at] = np.minimum(self.upper[at], y + tube.width)
+        # What an end gives is in no bounds: at one of these there would be nothing inside.
+        for state, node in ((self.problem.start, 0), (self.problem.end, -1)):
+            if isinstance(state, State):
+                for first, free in ((0, state.free_q), (n, state.free_v)):
+                    chosen = [self.problem.robot.index_v(name) for name in free]
+                    given = states[node, first + np.setdiff1d(np.arange(n), chosen)]
+                    self.lower[given], self.upper[given] = -np.inf, np.inf
         for phase, place in layout.durations.items():
             self.lower[states[:, place]], self.upper[states[:, place]] = layout.phases[phase].range
         for index, point in enumerate(self.points):
             first = layout.state + layout.points * n
-            for own, part in zip(point.loaded, point.slices, strict=True):
-                for i in range(layout.points):
-                    at = first + i * point.multipliers + np.arange(part.start, part.stop)
-                    self.lower[layout.stages(index)[:, at]] = own.lower / point.scale
+            at = first + np.arange(layout.points * point.multipliers)
+            self.lower[layout.stages(index)[:, at]] = np.tile(point.least, layout.points)
 
     def _driven_names(self) -> list[str]:
         robot = self.problem.robot
