@@ -245,6 +245,7 @@ class Transcription:
             found += self._swings(index, phase)
             if phase.tube is not None:
                 found += [row for own in phase.tube.corridors for row in self._corridor(index, phase.tube, own)]
+            found += self._tilts(index, phase)
         found += self._ends()
         return found
 
@@ -313,6 +314,33 @@ class Transcription:
                 f"{corridor.link} in its corridor", function, layout.states()[nodes], nodes,
                 lower.reshape(len(own), -1), upper.reshape(len(own), -1), axes.T.ravel(),
             )  # fmt: skip
+    def _tilts(self, index: int, phase: Phase) -> list[Rows]:
+        """Heights of the corners of a sole that stands on an edge or a point of it, which aren't held."""
+        layout, found = self.layout, []
+        first, last = int(layout.first[index]), int(layout.first[index + 1])
+        for hold in phase.holds:
+            location = hold.contact.location
+            free = [k for k, corner in enumerate(location.vertices_link) if not (corner == hold.corners).all(1).any()]
+            if not (location.support and free):
+                continue
+            # Where all of the sole is held, or the state is given, they are at rest on the ground.
+            flat = [self._is_flat(at, location.name) for at in (index - 1, index + 1)]
+            nodes = np.arange(first + flat[0], last + 1 - flat[1])
+            x = ca.SX.sym("x", layout.state)
+            corners = self.model.corners(location.name, self.model.configuration(x[: self.model.n]))[free, :]
+            heights = corners[:, 2] - smooth_height(self.problem.ground, corners[:, 0])
+            function = ca.Function("tilt", [x, ca.SX(0, 1)], [heights])
+            lower = np.zeros((len(nodes), len(free)))
+            kind = Rows(f"{location.name} tilts", function, layout.states()[nodes], nodes, lower, lower + np.inf)
+            found.append(kind)
+        return found
+
+    def _is_flat(self, index: int, location: str) -> bool:
+        """Whether all of a location is held in a phase, or lies where a state is given."""
+        if index < 0 or index == len(self.points):
+            return isinstance(self.problem.start if index < 0 else self.problem.end, State)
+        return any(own.hold.contact.location.name == location and own.hold.part == "sole"
+                   for own in self.points[index].contacts)  # fmt: skip
 
     def _ends(self) -> list[Rows]:
         """Return what the start and the end are."""

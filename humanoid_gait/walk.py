@@ -37,6 +37,8 @@ class WalkRequest:
         single: duration of single support, or its range [s].
         double: of double support, likewise [s].
         intervals: of double and single support.
+        heel: of double support before that, the front foot on its hindmost corners; 0 for none, likewise [s].
+        toe: of double support after it, the rear foot on its foremost corners; 0 for none, likewise [s].
         settle: of standing on both feet before a start and after a stop, likewise [s].
         clearance: of soles that swing [m].
         friction: coefficient.
@@ -51,6 +53,8 @@ class WalkRequest:
     width: float | None = None
     single: Duration = 0.6
     double: Duration = 0.15
+    heel: Duration = 0.0
+    toe: Duration = 0.0
     settle: Duration = 0.6
     intervals: tuple[int, int] = (8, 16)
     clearance: float = 0.03
@@ -151,11 +155,15 @@ class WalkRequest:
         heights = self.rise * np.sign(self.length) * np.arange(-2, 9)
         return GroundProfile(edges, heights)
 
-    def _step(self, robot: Robot, rear: tuple[str, pin.SE3], front: tuple[str, pin.SE3]) -> tuple[Phase, Phase]:
-        standing = self._hold(robot, *front)
-        both = (self._hold(robot, *rear), standing)
+    def _step(self, robot: Robot, rear: tuple[str, pin.SE3], front: tuple[str, pin.SE3]) -> tuple[Phase, ...]:
+        leaving, standing = self._hold(robot, *rear), self._hold(robot, *front)
+        first, last = ("heel", "toe") if self.length >= 0.0 else ("toe", "heel")
+        few = max(2, self.intervals[0] // 2)
+        landing, rolling = replace(standing, part=first), replace(leaving, part=last)
         return (
-            Phase(both, self.double, self.intervals[0]),
+            *([Phase((leaving, landing), self.heel, few)] if self.heel else []),
+            Phase((leaving, standing), self.double, self.intervals[0]),
+            *([Phase((rolling, standing), self.toe, few)] if self.toe else []),
             Phase((standing,), self.single, self.intervals[1], (rear[0],), self.clearance),
         )
 
