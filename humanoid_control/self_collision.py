@@ -21,6 +21,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from humanoid_control.moving_points import moving_coordinates
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
 from humanoid_model.compiling import uncounted
@@ -143,8 +144,7 @@ def _bounds(
         points: of the axes next to each other, (m, 2, 3).
         gaps: (m,).
         v: (nv,) velocity.
-        J: Jacobians of the joints, of speeds of what is at the world's origin and of turning, and their rates,
-            (2, nv, 6).
+        J: (2, nv, 6) as of :class:`.MovingPoints`.
         timing: margin and rate.
         twist: (2, 6) to work with.
         rows: written.
@@ -209,22 +209,27 @@ class SelfCollision:
             margin: gap that they keep [m].
         """
         self._model, self._margin = robot.model, margin
-        self.gaps: Array = np.zeros(0)
-        self._points: Array = np.zeros((0, 2, 3))
+        known = _KNOWN.setdefault(robot, {})
+        if margin not in known:
+            known[margin] = self._find(robot, margin)
+        self.capsules, self._moved = known[margin]
+        count = len(self.capsules.pairs)
+        self.gaps, self._points = np.zeros(count), np.zeros((count, 2, 3))
+        self._rows, self._least = np.empty((count, robot.model.nv)), np.empty(count)
+
+    def _find(self, robot: Robot, margin: float) -> tuple[Capsules, Array]:
+        """Capsules whose pairs count, and which coordinates move them, (k, nv), 0 or 1."""
         self.capsules = _capsules(robot)
         in_own = self._nearest([*own_postures(robot).values()])
         free = np.isfinite(robot.limits.lower) & np.isfinite(robot.limits.upper)
         some, random = np.tile(robot.default_posture, (_SAMPLES, 1)), np.random.default_rng(0)
         some[:, free] = random.uniform(robot.limits.lower[free], robot.limits.upper[free], (_SAMPLES, free.sum()))
         by_chance = self._nearest([pin.normalize(robot.model, q) for q in some])
-        self._reduce((in_own > margin) & (by_chance < margin))
-        moved = np.zeros((len(self.capsules.joints), robot.model.nv))
-        for row, joint in zip(moved, self.capsules.joints.tolist(), strict=True):
-            for above in list(robot.model.supports[joint])[1:]:
-                own = robot.model.joints[above]
-                row[own.idx_v : own.idx_v + own.nv] = 1.0
-        self._moved, count = moved, len(self.capsules.pairs)
-        self._rows, self._least = np.empty((count, robot.model.nv)), np.empty(count)
+        joints, ends, radii, pairs = self.capsules
+        used, kept = np.unique(pairs[(in_own > margin) & (by_chance < margin)], return_inverse=True)
+        moved = [moving_coordinates(robot.model, joint) for joint in joints[used].tolist()]
+        found = Capsules(joints[used], ends[used], radii[used], kept.reshape(-1, 2))
+        return found, np.array(moved).reshape(-1, robot.model.nv)
 
     def _nearest(self, postures: list[Array]) -> Array:
         """(m,) least gaps in some postures [m]."""
@@ -235,61 +240,54 @@ class SelfCollision:
             least = np.minimum(least, self.gaps)
         return least
 
-    def _reduce(self, kept: NDArray[np.bool_]) -> None:
-        """Keep some pairs, and the capsules that are in them."""
-        old = self.capsules
-        used, pairs = np.unique(old.pairs[kept], return_inverse=True)
-        self.capsules = Capsules(old.joints[used], old.ends[used], old.radii[used], pairs.reshape(-1, 2))
-        self.gaps, self._points = self.gaps[kept], self._points[kept]
-
     def _look(self, data: pin.Data) -> None:
         joints, ends, radii, pairs = self.capsules
         self.gaps, self._points = np.empty(len(pairs)), np.empty((len(pairs), 2, 3))
-        placements = np.array([data.oMi[joint].homogeneous for joint in joints.tolist()]).reshape(-1, 4, 4)
+        placements, placed = np.empty((len(joints), 4, 4)), data.oMi
+        for row, joint in zip(placements, joints.tolist(), strict=True):
+            row[:] = placed[joint].homogeneous
         _gaps(placements, ends, radii, pairs, self._points, self.gaps, np.empty((2, 3)))
 
-    def barriers(self, data: pin.Data, q: Array, v: Array, rate: float) -> tuple[Array, Array]:
+    def barriers(self, data: pin.Data, J: Array, v: Array, rate: float) -> tuple[Array, Array]:
         """Rows (r, nv) of pairs that are near, and the least accelerations (r,) along them [m/s²].
 
         Args:
-            data: with joints' placements and Jacobians in this state.
-            q: (nq,) configuration.
+            data: with joints' placements in this state.
+            J: (2, nv, 6) joints' Jacobians and their rates, as of :class:`.MovingPoints`.
             v: (nv,) velocity.
             rate: k of the barrier [1/s].
         """
         self._look(data)
-        pin.computeJointJacobiansTimeVariation(self._model, data, q, v)
         count = _bounds(
-            self._moved, self.capsules.pairs, self._points, self.gaps, v,
-            np.array([data.J.T, data.dJ.T]), np.array([self._margin, rate]), np.empty((2, 6)), self._rows, self._least,
+            self._moved, self.capsules.pairs, self._points, self.gaps, v, J, np.array([self._margin, rate]),
+            np.empty((2, 6)), self._rows, self._least,
         )  # fmt: skip
         return self._rows[:count].copy(), self._least[:count].copy()
 
 
-_KNOWN: WeakKeyDictionary[Robot, Capsules] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Robot, dict[float, tuple[Capsules, Array]]] = WeakKeyDictionary()
+"""What was found for a robot and a margin: it takes a tenth of a second, too long beside a controller's ticks."""
 
 
 def _capsules(robot: Robot) -> Capsules:
-    """Return capsules of a robot, found once, and all pairs of those that aren't neighbours."""
-    if robot not in _KNOWN:
-        points: dict[int, list[Array]] = {}
-        for link in robot.description.links.values():
-            part = robot.parts.links[link.name]
-            for geometry in link.collisions:
-                placed = part.placement_joint_link * geometry.placement
-                corners = np.asarray(triangles(geometry.shape).vertices) @ placed.rotation.T + placed.translation
-                points.setdefault(part.joint_id, []).append(corners)
-        found = [(joint, *capsule_around(np.vstack(own))) for joint, own in sorted(points.items()) if joint]
-        joints = np.array([joint for joint, _, _ in found], dtype=np.int64)
-        chains = [set(robot.model.supports[joint]) for joint in joints.tolist()]
-        disabled = {frozenset(robot.parts.links[link].joint_id for link in pair) for pair in robot.disabled_collisions}
-        pairs = [
-            (i, j)
-            for i, j in itertools.combinations(range(len(joints)), 2)
-            if len(chains[i] ^ chains[j]) > _NEIGHBOURS and frozenset(joints[[i, j]].tolist()) not in disabled
-        ]
-        _KNOWN[robot] = Capsules(
-            joints, np.array([ends for _, ends, _ in found]).reshape(-1, 2, 3),
-            np.array([radius for _, _, radius in found]), np.array(pairs, dtype=np.int64).reshape(-1, 2),
-        )  # fmt: skip
-    return _KNOWN[robot]
+    """Return capsules of a robot, and all pairs of those that aren't neighbours."""
+    points: dict[int, list[Array]] = {}
+    for link in robot.description.links.values():
+        part = robot.parts.links[link.name]
+        for geometry in link.collisions:
+            placed = part.placement_joint_link * geometry.placement
+            corners = np.asarray(triangles(geometry.shape).vertices) @ placed.rotation.T + placed.translation
+            points.setdefault(part.joint_id, []).append(corners)
+    found = [(joint, *capsule_around(np.vstack(own))) for joint, own in sorted(points.items()) if joint]
+    joints = np.array([joint for joint, _, _ in found], dtype=np.int64)
+    chains = [set(robot.model.supports[joint]) for joint in joints.tolist()]
+    disabled = {frozenset(robot.parts.links[link].joint_id for link in pair) for pair in robot.disabled_collisions}
+    pairs = [
+        (i, j)
+        for i, j in itertools.combinations(range(len(joints)), 2)
+        if len(chains[i] ^ chains[j]) > _NEIGHBOURS and frozenset(joints[[i, j]].tolist()) not in disabled
+    ]
+    return Capsules(
+        joints, np.array([ends for _, ends, _ in found]).reshape(-1, 2, 3),
+        np.array([radius for _, _, radius in found]), np.array(pairs, dtype=np.int64).reshape(-1, 2),
+    )  # fmt: skip

@@ -20,6 +20,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from humanoid_control.moving_points import MovingPoints, moving_coordinates
 from humanoid_control.self_collision import SelfCollision
 from humanoid_control.strict_priorities import solve_in_order
 from humanoid_model import Robot
@@ -30,9 +31,6 @@ from humanoid_model.errors import InputError
 from humanoid_model.fields import Described, number
 from humanoid_model.whole_body_dynamics import BodyLimits, WeightedTasks
 
-_ALIGNED = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-_SKEW = np.stack([pin.skew(axis) for axis in np.eye(3)]).reshape(3, 9)
-"""Makes the matrices of cross products, row by row, of vectors from their components."""
 _TASKS = ("hold", "centre", "trunk", "spin", "swing")
 """Tasks that may come strictly before the others."""
 _HEAVIEST = 1e9
@@ -186,7 +184,8 @@ class WholeBodyControl:
         self.data = robot.model.createData()
         efforts = robot.limits.effort[self.columns]
         self._body = BodyLimits(self.root, self.columns, efforts, self.gains.friction, self.gains.force_weight)
-        self._zero, self._lower = np.zeros(robot.model.nv), np.tril_indices(robot.model.nv, -1)
+        self._zero = np.zeros(robot.model.nv)
+        self._moved = {sole.joint: moving_coordinates(robot.model, sole.joint) for sole in self.soles.values()}
         self._names, self._fastest = tuple(self.joint_names), robot.limits.velocity[self.columns]
         self._driven_q = np.array([robot.index_q(name) for name in self.joint_names])
         ranged = [name for name in self.joint_names if robot.model.joints[robot.parts.joint_ids[name]].nq == 1]
@@ -210,8 +209,8 @@ class WholeBodyControl:
         """Kinematics and dynamics of a state, (nq,) and (nv,); forgets the tasks of the last tick."""
         model, data = self.model, self.data
         pin.computeAllTerms(model, data, q, v)
-        pin.forwardKinematics(model, data, q, v, self._zero)
-        self.q, self.v = q, v
+        pin.computeJointJacobiansTimeVariation(model, data, q, v)
+        self.q, self.v, self._rates = q, v, np.array([data.J.T, data.dJ.T])
         self._tasks, self._bearing = WeightedTasks(model.nv), [np.zeros((0, model.nv))]
         self._wanted: list[Array] = [np.zeros(0)]
         self._levels: list[list[tuple[Array, Array]]] = [[] for _ in self.gains.priorities]
@@ -252,23 +251,24 @@ class WholeBodyControl:
             force: (3,) that it had best bear, in these axes [N]; by default as little as can be.
             attitude: (3, 3) of its frame in the world that it keeps, where it would roll over a line or a point.
         """
-        data, joint, model = self.data, self.soles[name].joint, self.model
-        J = pin.getJointJacobian(model, data, joint, _ALIGNED)
-        drift = pin.getClassicalAcceleration(model, data, joint, _ALIGNED)
-        spin = pin.skew(pin.getVelocity(model, data, joint, _ALIGNED).angular)
-        levers = corners @ data.oMi[joint].rotation.T
-        skews = (levers @ _SKEW).reshape(-1, 3, 3)
-        J_corners = (J[:3] - skews @ J[3:]).reshape(-1, model.nv)
-        drifts = drift.linear - skews @ drift.angular + levers @ (spin @ spin).T
-        target = -self.gains.contact * (J_corners @ self.v) - drifts.ravel()
+        joint, count = self.soles[name].joint, 3 * len(corners)
+        here = self.data.oMi[joint]
+        points = self._points(joint, corners @ here.rotation.T + here.translation)
+        J_corners = points.J[:count]
+        target = -self.gains.contact * points.speeds[:count] - points.drifts[:count]
         self._add("hold", J_corners, target, self.gains.hold_weight)
         if attitude is not None:
-            k, rate = self.gains.swing, pin.getVelocity(model, data, joint, _ALIGNED).angular
-            error = pin.log3(attitude @ self.sole(name).rotation.T)
-            self._add("swing", J[3:], k**2 * error - 2.0 * k * rate - drift.angular, self.gains.swing_weight)
-        turned = J_corners if axes is None else (axes.T @ J_corners.reshape(-1, 3, model.nv)).reshape(-1, model.nv)
-        self._bearing.append(np.asarray(turned))
+            k, error = self.gains.swing, pin.log3(attitude @ self.sole(name).rotation.T)
+            target = k**2 * error - 2.0 * k * points.speeds[count:] - points.drifts[count:]
+            self._add("swing", points.J[count:], target, self.gains.swing_weight)
+        if axes is not None:
+            J_corners = (axes.T @ J_corners.reshape(-1, 3, self.model.nv)).reshape(count, -1)
+        self._bearing.append(J_corners)
         self._wanted.append(np.tile(np.zeros(3) if force is None else force / len(corners), len(corners)))
+
+    def _points(self, joint: int, places: Array) -> MovingPoints:
+        """Motion of points (k, 3) of the world that a joint carries, and of its turning."""
+        return MovingPoints.of(self._moved[joint], self._rates, self.v, places)
 
     def reach(self, name: str, placement: pin.SE3, velocity: Array, acceleration: Array) -> None:
         """Lead a sole along a motion.
@@ -279,24 +279,12 @@ class WholeBodyControl:
             velocity: (6,) of its origin and of turning, in the world's axes [m/s, rad/s].
             acceleration: (6,) likewise.
         """
-        model, data, k = self.model, self.data, self.gains.swing
-        sole = self.soles[name]
-        J = pin.getJointJacobian(model, data, sole.joint, _ALIGNED)
-        drift = pin.getClassicalAcceleration(model, data, sole.joint, _ALIGNED)
-        speed = pin.getVelocity(model, data, sole.joint, _ALIGNED)
-        own = data.oMi[sole.joint]
-        lever = own.rotation @ sole.placement.translation
-        cross = pin.skew(lever)
-        J = np.vstack([J[:3] - cross @ J[3:], J[3:]])
-        spin = pin.skew(speed.angular)
-        bias = np.concatenate([drift.linear - cross @ drift.angular + spin @ (spin @ lever), drift.angular])
-        here = own * sole.placement
-        now = np.concatenate([speed.linear - cross @ speed.angular, speed.angular])
-        error = np.concatenate(
-            [placement.translation - here.translation, pin.log3(placement.rotation @ here.rotation.T)]
-        )
-        target = acceleration + k**2 * error + 2.0 * k * (velocity - now) - bias
-        self._add("swing", J, target, self.gains.swing_weight)
+        k, here = self.gains.swing, self.sole(name)
+        point = self._points(self.soles[name].joint, here.translation[None])
+        turn = pin.log3(placement.rotation @ here.rotation.T)
+        error = np.concatenate([placement.translation - here.translation, turn])
+        target = acceleration + k**2 * error + 2.0 * k * (velocity - point.speeds) - point.drifts
+        self._add("swing", point.J, target, self.gains.swing_weight)
 
     def move_centre(self, acceleration: Array) -> None:
         """Give the centre of mass an acceleration (3,) [m/s²]."""
@@ -363,11 +351,9 @@ class WholeBodyControl:
 
     def solve(self) -> Array:
         """(joints,) efforts [N m]; those before where no answer is found, zero where there are none."""
-        M = np.array(self.data.M)
-        M[self._lower] = M.T[self._lower]  # Pinocchio fills the upper half
         program = self._body.program(
-            self._tasks, M, np.array(self.data.nle), np.vstack(self._bearing), np.concatenate(self._wanted),
-            self._barriers(), *self.apart.barriers(self.data, self.q, self.v, self.gains.clearance_rate),
+            self._tasks, self.data.M, self.data.nle, np.concatenate(self._bearing), np.concatenate(self._wanted),
+            self._barriers(), *self.apart.barriers(self.data, self._rates, self.v, self.gains.clearance_rate),
         )  # fmt: skip
         levels = [
             (np.vstack([J for J, _ in level]), np.concatenate([target for _, target in level]))

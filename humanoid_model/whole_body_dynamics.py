@@ -22,7 +22,7 @@ lines, as barriers give them, are kept to as far as these let it: what is beyond
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import daqp
 import numpy as np
@@ -30,6 +30,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from humanoid_model.arrays import Array, Reals
+from humanoid_model.compiling import uncounted
 
 
 def multibody_zero_moment_point(
@@ -176,25 +177,79 @@ def _solve(H: Array, g: Array, rows: Array, upper: Array, lower: Array, sense: N
 
 
 class WeightedTasks:
-    """Squared errors of accelerations J a - b, each with its weight, summed up as they come.
+    """Squared errors of accelerations J a - b, each with its weight.
 
     Args:
         count: of accelerations.
     """
 
     def __init__(self, count: int) -> None:
-        self.hessian: Array = _REGULARISATION * np.eye(count)
-        self.gradient: Array = np.zeros(count)
+        self._rows, self._targets, self._weights = [np.zeros((0, count))], [np.zeros(0)], [np.zeros(0)]
+        self._curvature: Array = np.full(count, _REGULARISATION)
+        self._slope: Array = np.zeros(count)
 
     def add(self, J: Array, target: Array, weight: float) -> None:
         """Add a task (k, count) with its target (k,)."""
-        self.hessian += (weight * J.T) @ J
-        self.gradient -= weight * (target @ J)
+        self._rows.append(J)
+        self._targets.append(target)
+        self._weights.append(np.full(len(target), weight))
 
     def add_single(self, columns: NDArray[np.int64], targets: Array, weight: float) -> None:
         """Single accelerations with their targets."""
-        self.hessian[columns, columns] += weight
-        self.gradient[columns] -= weight * targets
+        self._curvature[columns] += weight
+        self._slope[columns] -= weight * targets
+
+    def sums(self) -> tuple[Array, Array]:
+        """Return hessian (count, count) and gradient (count,) of half of what all of them cost."""
+        J, weights = np.concatenate(self._rows), np.concatenate(self._weights)
+        weighted = weights[:, None] * J
+        hessian, gradient = weighted.T @ J, self._slope - np.concatenate(self._targets) @ weighted
+        hessian.flat[:: len(gradient) + 1] += self._curvature
+        return hessian, gradient
+
+
+@uncounted()
+def _fill_rows(
+    M: np.ndarray, bias: np.ndarray, J: np.ndarray, J_lines: np.ndarray, least: np.ndarray, root: int,
+    driven: np.ndarray, efforts: np.ndarray, inner: float, rows: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> None:  # fmt: skip
+    """Write the rows of a program, zero before, with their bounds; arguments are those of :meth:`BodyLimits.program`.
+
+    Args:
+        M: its upper half counts.
+        bias: as there.
+        J: of the corners.
+        J_lines: as there.
+        least: as there.
+        root: as of :class:`BodyLimits`, likewise the next two.
+        driven: written nowhere.
+        efforts: likewise.
+        inner: coefficient of the pyramids within the friction cones.
+        rows: written.
+        lower: written.
+        upper: written.
+    """
+    nv, forces, moved = len(bias), len(J), _BASE + len(driven)
+    for r in range(moved):
+        own = root + r if r < _BASE else driven[r - _BASE]
+        for c in range(nv):
+            rows[r, c] = M[min(own, c), max(own, c)]
+        for c in range(forces):
+            rows[r, nv + c] = -J[c, own]
+        most = 0.0 if r < _BASE else efforts[r - _BASE]
+        lower[r], upper[r] = -most - bias[own], most - bias[own]
+    for k in range(forces // 3):
+        for side in range(5):
+            r, at = moved + 5 * k + side, nv + 3 * k
+            if side < 4:
+                rows[r, at + side // 2] = 1.0 if side % 2 == 0 else -1.0
+            rows[r, at + 2] = -inner if side < 4 else -1.0
+            lower[r], upper[r] = -_FREE, 0.0
+    first = moved + 5 * (forces // 3)
+    for r in range(len(least)):
+        for c in range(nv):
+            rows[first + r, c] = J_lines[r, c]
+        lower[first + r], upper[first + r] = least[r], _FREE
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +269,6 @@ class BodyLimits:
     efforts: Array
     friction: float
     force_weight: float
-    _pyramids: dict[int, Array] = field(default_factory=dict, repr=False)
 
     def program(
         self, tasks: WeightedTasks, M: Array, bias: Array, J_corners: Array, wanted: Array, bounds: Array,
@@ -224,7 +278,7 @@ class BodyLimits:
 
         Args:
             tasks: what accelerations are to be.
-            M: (nv, nv) mass matrix, both halves.
+            M: (nv, nv) mass matrix, of which the upper half counts.
             bias: (nv,) h, Coriolis and centrifugal forces and gravity [N, N m].
             J_corners: (3 corners, nv) Jacobian of the bearing corners, each in axes whose last one is the ground's
                 normal.
@@ -234,28 +288,14 @@ class BodyLimits:
             least: (lines,) its accelerations at least [m/s²].
         """
         nv, forces = len(bias), len(J_corners)
-        count, joints = nv + forces, len(self.driven)
-        H, g = np.zeros((count, count)), np.zeros(count)
-        H[:nv, :nv], g[:nv] = tasks.hessian, tasks.gradient
-        H[nv:, nv:].flat[:: forces + 1] = self.force_weight
+        count, rest = nv + forces, _BASE + len(self.driven) + 5 * (forces // 3) + len(least)
+        H, g = np.zeros((count, count)), np.empty(count)
+        H[:nv, :nv], g[:nv] = tasks.sums()
+        H.flat[nv * (count + 1) :: count + 1] = self.force_weight
         g[nv:] = -self.force_weight * wanted
-        base = slice(self.root, self.root + _BASE)
-        pyramids = self._pyramids_of(forces // 3)
-        fixed = _BASE + joints + len(pyramids)
-        rows = np.zeros((fixed + len(least), count))
-        rows[:_BASE, :nv], rows[_BASE : _BASE + joints, :nv] = M[base], M[self.driven]
-        rows[:_BASE, nv:] = -J_corners[:, base].T
-        rows[_BASE : _BASE + joints, nv:] = -J_corners[:, self.driven].T
-        rows[_BASE + joints : fixed, nv:], rows[fixed:, :nv] = pyramids, J_lines
-        own = bias[self.driven]
-        upper = np.concatenate([-bias[base], self.efforts - own, np.zeros(len(pyramids)), np.full(len(least), _FREE)])
-        lower = np.concatenate([-bias[base], -self.efforts - own, np.full(len(pyramids), -_FREE), least])
-        return WholeBodyProgram(H, g, rows, lower, upper, own, bounds, len(least))
-
-    def _pyramids_of(self, corners: int) -> Array:
-        """(5 corners, 3 corners) rows that mustn't be positive: pyramids within the friction cones."""
-        if corners not in self._pyramids:
-            inner = self.friction / math.sqrt(2.0)
-            sides = [[1.0, 0.0, -inner], [-1.0, 0.0, -inner], [0.0, 1.0, -inner], [0.0, -1.0, -inner], [0.0, 0.0, -1.0]]
-            self._pyramids[corners] = np.kron(np.eye(corners), np.array(sides))
-        return self._pyramids[corners]
+        rows, lower, upper = np.zeros((rest, count)), np.empty(rest), np.empty(rest)
+        _fill_rows(
+            M, bias, J_corners, J_lines, least, self.root, self.driven, self.efforts, self.friction / math.sqrt(2.0),
+            rows, lower, upper,
+        )  # fmt: skip
+        return WholeBodyProgram(H, g, rows, lower, upper, bias[self.driven], bounds, len(least))
