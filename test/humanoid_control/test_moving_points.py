@@ -10,6 +10,8 @@ import pytest
 from humanoid_control.moving_points import MovingPoints, moving_coordinates
 from humanoid_model import load_robot
 
+pytestmark = pytest.mark.feature("000-F162")
+
 BIP = load_robot("bip")
 ALIGNED = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 

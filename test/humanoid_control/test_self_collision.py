@@ -13,6 +13,8 @@ from humanoid_control.whole_body_control import BodyGains, WholeBodyControl
 from humanoid_model import load_robot
 from humanoid_model.self_overlap import self_overlap
 
+pytestmark = pytest.mark.feature("000-F162")
+
 HRP2 = load_robot("hrp2")
 DT, MARGIN = 2e-3, 0.01
 
