@@ -53,7 +53,7 @@ class SerializedMessage:
         )
         stamps = [Time(sec=_SECONDS + i, nanosec=_NANOSECONDS) for i in range(times)]
         write(message, marks.tolist(), *stamps)
-        data = serialize_message(message)
+        data = self._marked = serialize_message(message)
         self._size = len(data)
         memory = np.zeros(-(-(_HEADER + self._size) // 8) * 8, dtype=np.uint8)
         memory[_HEADER : _HEADER + self._size] = np.frombuffer(data, dtype=np.uint8)
@@ -69,8 +69,10 @@ class SerializedMessage:
             np.flatnonzero((self._words[:-1] == stamp.sec) & (self._words[1:] == stamp.nanosec)) for stamp in stamps
         ]
         first = np.concatenate([2 * found, *self._seconds])  # each number and time has two words
-        constant = np.setdiff1d(np.arange(len(self._words)), np.concatenate([first, first + 1]))
-        self._constant, self._constants = constant, self._words[constant]
+        words = np.setdiff1d(np.arange(len(self._words)), np.concatenate([first, first + 1]))
+        constant = (4 * words[:, None] + np.arange(4)).ravel()
+        constant = constant[(constant >= _HEADER) & (constant < _HEADER + self._size)]
+        self._constant, self._constants = constant, memory[constant]
 
     def filled(self, values: ArrayLike, *times: Time | Duration) -> bytes:
         """Return the serialised message with other numbers, shape (count,), and other times."""
@@ -88,11 +90,34 @@ class SerializedMessage:
         if len(data) != self._size:
             return None
         self._memory[_HEADER : _HEADER + self._size] = np.frombuffer(data, dtype=np.uint8)
-        if not np.array_equal(self._words[self._constant], self._constants):
+        if not np.array_equal(self._memory[self._constant], self._constants):
             return None
         signed = self._words.view(np.int32)
         times = [float(signed[own[0]]) + 1e-9 * float(self._words[own[0] + 1]) for own in self._seconds]
         return self._numbers[self._places], times
+
+
+    def learn_padding(self, data: bytes, kind: type) -> bool:
+        """Whether a message that :meth:`read` didn't take differs in bytes alone that mean nothing.
+
+        Bytes that align others hold what was in the sender's memory. Those that differ aren't looked at any more.
+
+        Args:
+            data: the serialised message.
+            kind: of messages.
+        """
+        if len(data) != self._size:
+            return False
+        came = np.frombuffer(data, dtype=np.uint8)[self._constant - _HEADER]
+        other, marked = came != self._constants, np.frombuffer(self._marked, dtype=np.uint8).copy()
+        marked[self._constant - _HEADER] = came
+        try:
+            same = deserialize_message(marked.tobytes(), kind) == deserialize_message(self._marked, kind)
+        except Exception:  # a length may be among what differs
+            return False
+        if same:
+            self._constant, self._constants = self._constant[~other], self._constants[~other]
+        return bool(same)
 
 
 class NumberReader:
@@ -116,10 +141,11 @@ class NumberReader:
 
     def read(self, data: bytes) -> tuple[Any, Array, float]:
         """Return a message of the same form, the numbers, shape (count,), and the stamp [s]."""
-        for form, message in self._forms:
-            found = form.read(data)
-            if found is not None:
-                return message, found[0], found[1][0]
+        for known in (True, False):
+            for form, message in self._forms:
+                found = form.read(data) if known or form.learn_padding(data, self._kind) else None
+                if found is not None:
+                    return message, found[0], found[1][0]
         message = deserialize_message(data, self._kind)
         own = np.array(self._count(message), dtype=float)
         time = seconds(message.header.stamp)

@@ -169,3 +169,21 @@ def test_what_is_no_message_is_refused() -> None:
     reader.read(whole)
     with pytest.raises(Exception, match="deserialize"):
         reader.read(whole[:20])
+
+
+def test_bytes_that_only_align_others_may_be_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other senders leave in them what was in their memory: none of their messages would be read in the short way."""
+    reader = NumberReader(JointState, lambda m: [*m.position, *m.velocity], write_joints)
+    joints = JointState(name=["a", "bcd"], position=[1.0, 2.0], velocity=[3.0, 4.0])
+    data = serialize_message(joints)
+    padding = data.index(b"a\0") + 2
+    first, _, _ = reader.read(data[:padding] + b"\x11\x22" + data[padding + 2 :])
+    assert reader.read(data[:padding] + b"\x33\x44" + data[padding + 2 :])[0] is first
+    monkeypatch.setattr(serialized_message, "deserialize_message", None)
+    message, numbers, _ = reader.read(data[:padding] + b"\x55\x66" + data[padding + 2 :])
+    assert message is first
+    assert numbers.tolist() == [1.0, 2.0, 3.0, 4.0]
+    monkeypatch.undo()
+    joints.name[0] = "b"
+    other, _, _ = reader.read(serialize_message(joints))
+    assert other.name == ["b", "bcd"]
