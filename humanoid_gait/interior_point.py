@@ -108,8 +108,12 @@ class InteriorPoint:
             step = self._step(it, at, mu)
             alpha = 0.0 if step is None else self._search(it, step, mu, filter_, least)
             crawls = crawls + 1 if alpha < _CRAWL else 0
-            if alpha > 0.0 and crawls < _CRAWLS:
+            kept = float(np.abs(program.residual(it)).max(initial=0.0)) <= tolerance
+            if alpha > 0.0 and (crawls < _CRAWLS or kept):
                 continue
+            if kept:
+                status = "no step makes it better"
+                break
             filter_.add(program.infeasibility(it), self._barrier_function(it, mu))
             restoration = restoration or Restoration(program, tolerance)
             accepts = self._acceptance(filter_, mu)

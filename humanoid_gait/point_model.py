@@ -9,9 +9,12 @@ Efforts :math:`\tau=M\dot v+h-J^\top f` follow: where nothing drives they have t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import is_dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -23,6 +26,11 @@ from humanoid_gait.costs.instant import Instant
 from humanoid_gait.problem import Phase
 from humanoid_gait.robot_model import RobotModel
 from humanoid_model.arrays import Array
+
+_KNOWN: dict[Hashable, PointModel] = {}
+"""Models that were made: places of contacts are parameters, so that one serves wherever the same parts of it touch."""
+_MOST = 16
+"""Models that are kept."""
 
 
 class PointModel:
@@ -44,7 +52,7 @@ class PointModel:
         multipliers: number of all.
         scale: of one multiplier [N or N m].
         least: (multipliers,) least values, in the scale.
-        parameters: (13 contacts,) axes, coefficients of friction and places of the contacts.
+        parameters: (13 loaded,) axes, coefficients of friction and places of the contacts.
         value: (zeta, parameters) to (cost rate, rows).
         efforts: (zeta, parameters) to efforts (nv,) and forces at the corners of each hold and cut (k, 3).
     """
@@ -76,7 +84,32 @@ class PointModel:
         self.given, self.cost, self.rows, self._tau = [zeta, symbols], cost, rows, tau
         self.value = ca.Function("value", self.given, [cost, rows])
         self.efforts = ca.Function("efforts", self.given, [tau, *forces])
-        self._derived: dict[str, ca.Function] = {}
+        self._derived: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, model: RobotModel, phase: Phase, costs: Sequence[Cost]) -> PointModel:
+        """Return the model of a phase, its expressions those of an earlier one that differs in places alone."""
+        if not all(is_dataclass(cost) and cost.__dataclass_params__.frozen for cost in costs):  # it may change
+            return cls(model, phase, costs)
+        holds = [(own.contact.location.name, own.part, own.contact.bilateral, own.least, own.friction == 0.0,
+                  np.isinf(own.friction)) for own in (*phase.holds, *phase.cuts)]  # fmt: skip
+        robot, heading = model.coordinates.robot, model.coordinates.heading
+        key = (robot, heading, model.gravity, tuple(holds), len(phase.cuts), tuple(costs))
+        try:
+            hash(key)
+        except TypeError:  # a cost with an array
+            return cls(model, phase, costs)
+        if key not in _KNOWN:
+            if len(_KNOWN) >= _MOST:
+                _KNOWN.pop(next(iter(_KNOWN)))
+            _KNOWN[key] = cls(model, phase, costs)
+        found = copy.copy(_KNOWN[key])
+        found.contacts = [ContactRows(model, hold) for hold in phase.holds]
+        found.loaded = [*found.contacts, *[ContactRows(model, hold) for hold in phase.cuts]]
+        found.parameters = np.concatenate([np.zeros(0), *[own.parameters for own in found.loaded]])
+        # Which rows a hold has may depend on where it is.
+        same = [own.kept for own in found.loaded] == [own.kept for own in _KNOWN[key].loaded]
+        return found if same else cls(model, phase, costs)
 
     def _expressions(
         self, zeta: ca.SX, symbols: ca.SX, costs: Sequence[Cost]
@@ -102,7 +135,8 @@ class PointModel:
         self._effort = ca.SX.sym("effort", len(driven))
         instant = Instant(
             y, rate, change, self._effort, v[driven], limit, tuple(own.hold.name for own in self.loaded), tuple(forces),
-            tuple(own.place(y) for own in self.loaded), lambda name: model.corners(name, q), model.weight,
+            tuple(own.place(y, surface) for own, surface in zip(self.loaded, surfaces, strict=True)),
+            lambda name: model.corners(name, q), model.weight,
         )  # fmt: skip
         self._cost_of_effort = sum((item.rate(instant) for item in costs), ca.SX(0.0))
         cost = ca.substitute(self._cost_of_effort, self._effort, tau[driven])
@@ -117,18 +151,25 @@ class PointModel:
         )
         return cost, rows, tau, forces
 
-    @cached_property
+    @property
     def batched_value(self) -> BatchedFunction:
         """:attr:`value` of many instants."""
-        return BatchedFunction.stored(b"value" + self._content, lambda: self.value)
+        return self._batched("value", lambda: self.value)
 
-    @cached_property
+    def _batched(self, name: str, make: Callable[[], ca.Function]) -> BatchedFunction:
+        kept = f"batched {name}"
+        if kept not in self._derived:
+            self._derived[kept] = BatchedFunction.stored(name.encode() + self._content, make)
+        found: BatchedFunction = self._derived[kept]
+        return found
+
+    @property
     def batched_first(self) -> BatchedFunction:
         """(zeta, parameters) to the cost rate's gradient, Jacobians of efforts (nv,) and of accelerations of contacts.
 
         Then what the cost rate is of efforts e and zeta: its gradient by e, its Hessians by ee, by e and zeta, by zeta.
         """
-        return BatchedFunction.stored(b"first" + self._content, self._first)
+        return self._batched("first", self._first)
 
     def _first(self) -> ca.Function:
         zeta, cost, effort = self.given[0], self._cost_of_effort, self._effort
@@ -141,13 +182,13 @@ class PointModel:
         held = ca.jacobian(self.rows[len(self.model.free) : self.equalities], zeta)
         return ca.Function("first", self.given, [gradient, J, held, ca.densify(parts[1]), *parts[2:]])
 
-    @cached_property
+    @property
     def batched_second(self) -> BatchedFunction:
         """(zeta, parameters, factors of efforts (nv,), of accelerations) to the Hessian by zeta and (y, rate) alone.
 
         Of the sum of efforts and accelerations, that is; in other pairs of unknowns they have none.
         """
-        return BatchedFunction.stored(b"second" + self._content, self._second)
+        return self._batched("second", self._second)
 
     def _second(self) -> ca.Function:
         zeta, count = self.given[0], self.equalities - len(self.model.free)
@@ -179,4 +220,5 @@ class PointModel:
     def _function(self, name: str, write: Callable[[], list[ca.SX]], *more: ca.SX) -> ca.Function:
         if name not in self._derived:
             self._derived[name] = ca.Function(name, [*self.given, *more], write())
-        return self._derived[name]
+        found: ca.Function = self._derived[name]
+        return found

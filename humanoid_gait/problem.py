@@ -161,6 +161,7 @@ class GaitProblem:
         ground: that it walks on.
         efforts: share of the joints' effort limits that is used.
         speeds: share of their speed limits.
+        apart: gap that capsules around the robot's bodies keep from each other at nodes [m]; None where they may touch.
     """
 
     robot: Robot
@@ -173,6 +174,7 @@ class GaitProblem:
     ground: GroundProfile = LEVEL
     efforts: float = 1.0
     speeds: float = 1.0
+    apart: float | None = None
 
     def __post_init__(self) -> None:
         """Check that phases join.

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""The way back to where rows are kept, when a filter lets no step towards the optimum.
 
-Minimised is :math:`\tfrac12\|r(x,s)\|^2+\tfrac\zeta2\|D(x-x_0)\|^2` in the bounds of unknowns and slacks, by a barrier
-whose parameter falls, where r are all rows but those of the dynamics, which stages keep. Steps are Gauss and Newton's:
-they are always convex, and take no second derivatives. Where this ends away from zero, the bounds whose multipliers are
-greatest are what holds it up.
+Minimised is :math:`\tfrac12\|r(x,s)\|^2` in the bounds of unknowns and slacks, by a barrier; r are
+all rows but those of the dynamics, which stages keep. Steps are Levenberg and Marquardt's: always convex, without
+second derivatives. Where this ends away from zero, the bounds whose multipliers are greatest are what holds it up.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from humanoid_model.arrays import Array
 from humanoid_model.progress import Watch
 
 _NEAR = 1e-6
-"""Weight of the distance from where it began, in each unknown's size."""
+"""Weight of the squares of a step, in each unknown's size."""
 _FALLS, _LEAST = 0.2, 1e-9
-"""Share that the barrier parameter falls to after a long step; and its least value."""
+"""Share that the barrier parameter falls to where steps change no more than it; and its least value."""
+_FLAT = 1e-3
+"""Share of the residuals' squares that is no change either."""
 _ENOUGH = 0.1
 """Share of the infeasibility at which it has done its work."""
-_FLAT = 1e-4
-"""Share of the infeasibility's square by which a step has to change it."""
 _TOLD = 3
 
 
@@ -60,32 +59,30 @@ class Restoration:
         """
         program = self._program
         begin = program.infeasibility(it)
-        own, anchor = max(mu, 1e-2 * float(np.abs(program.residual(it)).max())), it.x.copy()
-        sizes = _NEAR / np.maximum(1.0, np.abs(anchor)) ** 2
+        own = max(mu, 1e-2 * float(np.abs(program.residual(it)).max()))
         for count in range(iterations):
             if watch is not None and watch.over():
                 return watch.why, count
             at = program.stages.linearised(it.x)
-            dx, d_slack, costates = self._step(it, at, own, anchor, sizes)
-            alpha, falls = self._search(it, dx, d_slack, costates, own, anchor, sizes)
+            dx, d_slack, costates = self._step(it, at, own)
+            falls = self._search(it, dx, d_slack, costates, own)
             theta = program.infeasibility(it)
             kept = float(np.abs(program.residual(it)).max()) <= self._tolerance
             if (kept or theta <= _ENOUGH * begin) and accepts(it):
                 it.multipliers = np.zeros_like(it.multipliers)
                 return "", count + 1
-            if alpha == 0.0 or falls <= _FLAT * theta**2 / len(it.rows):
+            others = program.residual(it)[self._others]
+            if falls <= own + _FLAT * float(others @ others):
                 if own <= _LEAST:
                     if theta <= 0.9 * begin and accepts(it):
                         it.multipliers = np.zeros_like(it.multipliers)
                         return "", count + 1
                     return f"no motion near keeps everything, held up by {self.held_up_by(it)}", count + 1
-                own *= _FALLS**2
-            if alpha > 0.5:
                 own = max(_LEAST, _FALLS * own)
-        return "iterations are used up", iterations
+        return f"iterations are used up, held up by {self.held_up_by(it)}", iterations
 
-    def _step(self, it: Iterate, at: Linearised, mu: float, anchor: Array, sizes: Array) -> tuple[Array, Array, Array]:
-        """Return Gauss and Newton's step of unknowns and slacks, and multipliers of the dynamics."""
+    def _step(self, it: Iterate, at: Linearised, mu: float) -> tuple[Array, Array, Array]:
+        """Return Levenberg and Marquardt's step of unknowns and slacks, and multipliers of the dynamics."""
         program, free, t = self._program, self._program.free, self._program.stages.transcription
         pushes, stiff = program.barriers(it, mu)
         residual = program.residual(it)
@@ -96,7 +93,8 @@ class Restoration:
         for path, J in zip(t.paths, at.paths, strict=True):
             H.append(J.transpose(0, 2, 1) @ (stiffness[path][:, :, None] * J))
         H.append(np.zeros((1, t.layout.state, t.layout.state)))
-        q = self._newton.pull(at, forces) + sizes * (it.x - anchor) - pushes[0]
+        q = self._newton.pull(at, forces) - pushes[0]
+        sizes = _NEAR / np.maximum(1.0, np.abs(it.x)) ** 2
         found = self._newton.solve(at, H, q, stiff[0] + sizes, stiffness, residual)
         if found is None:  # no more than rounding
             return np.zeros_like(it.x), np.zeros_like(it.slack), np.zeros_like(it.rows)
@@ -104,30 +102,26 @@ class Restoration:
         d_slack = (self._newton.change(at, dx)[free] + residual[free] + pushes[1]) / (1.0 + stiff[1])
         return dx, d_slack, found[1]
 
-    def _search(
-        self, it: Iterate, dx: Array, d_slack: Array, costates: Array, mu: float, anchor: Array, sizes: Array
-    ) -> tuple[float, float]:
-        """Go along a step as far as it is downhill; return how far, and what the squares have fallen by."""
+    def _search(self, it: Iterate, dx: Array, d_slack: Array, costates: Array, mu: float) -> float:
+        """Go along a step as far as it is downhill; return what the barrier function has fallen by."""
         program = self._program
         longest, dual, z_steps = program.reach(it, dx, d_slack, mu)
         gaps = 1.0 + 2.0 * float(np.abs(costates).max(initial=0.0))
 
-        def merit(one: Iterate) -> tuple[float, float]:
+        def merit(one: Iterate) -> float:
             residual = program.residual(one)
-            squares = 0.5 * float(residual[self._others] @ residual[self._others])
-            total = squares + 0.5 * float(sizes @ (one.x - anchor) ** 2) - mu * program.logarithms(one)
-            total += gaps * float(np.abs(residual[~self._others]).sum())
-            return total, squares
+            total = 0.5 * float(residual[self._others] @ residual[self._others])
+            return total - mu * program.logarithms(one) + gaps * float(np.abs(residual[~self._others]).sum())
 
-        before, squares = merit(it)
+        before = merit(it)
         alpha = longest
         while alpha > 1e-3 * longest:
             new = program.moved(it, dx, d_slack, alpha)
-            if np.isfinite(new.rows).all() and (after := merit(new))[0] < before - 1e-12 * abs(before):
+            if np.isfinite(new.rows).all() and (after := merit(new)) < before:
                 program.go(it, new, dual, z_steps, mu)
-                return alpha, squares - after[1]
+                return before - after
             alpha *= 0.5
-        return 0.0, 0.0
+        return 0.0
 
     def held_up_by(self, it: Iterate) -> str:
         """Return the bounds that push most, in words."""

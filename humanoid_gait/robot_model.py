@@ -47,7 +47,7 @@ class RobotModel:
                 element=f"robot '{robot.name}'",
                 remedy="Gaits take robots without passive joints",
             )
-        self.coordinates, self.n, self._gravity = coordinates, coordinates.size, tuple(gravity)
+        self.coordinates, self.n, self.gravity = coordinates, coordinates.size, tuple(gravity)
         self.weight = robot.total_mass * max(float(np.linalg.norm(gravity)), 1.0)
         driven = [robot.index_v(name) for name in robot.joint_names if name in robot.actuators]
         self.driven = np.array(driven, dtype=int)
@@ -56,7 +56,12 @@ class RobotModel:
 
     def dynamics(self, links: tuple[str, ...]) -> ca.Function:
         """Return inverse dynamics with wrenches on links: (q, v, a, (links, 6)) to efforts (nv,)."""
-        return _dynamics(self.coordinates.robot, self._gravity, links)
+        return _dynamics(self.coordinates.robot, self.gravity, links)
+
+    @property
+    def links(self) -> list[str]:
+        """Names of links that have placements."""
+        return _kinematics(self.coordinates.robot)[1]
 
     def placement(self, link: str, q: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Return rotation (3, 3) and origin (3,) of a link in the world [m]."""

@@ -26,6 +26,7 @@ from humanoid_gait.point_model import PointModel
 from humanoid_gait.problem import Corridor, Cycle, GaitProblem, Phase, State, Tube
 from humanoid_gait.quadrature import GaussPoints
 from humanoid_gait.robot_model import RobotModel
+from humanoid_gait.self_clearance import self_gaps
 from humanoid_gait.sparse_blocks import Piece, block_piece, gathered, scattered
 from humanoid_model.arrays import Array
 from humanoid_model.ground_profile import GroundProfile
@@ -112,7 +113,7 @@ class Transcription:
         self.problem, self.gauss = problem, GaussPoints.of(points)
         self.coordinates = Coordinates(problem.robot, problem.heading)
         self.model = RobotModel(self.coordinates, problem.gravity)
-        self.points = [PointModel(self.model, phase, problem.costs) for phase in problem.phases]
+        self.points = [PointModel.of(self.model, phase, problem.costs) for phase in problem.phases]
         counts = tuple(point.multipliers for point in self.points)
         self._reference = self.coordinates.chart(postures)
         self._landing = self._landings()
@@ -246,6 +247,8 @@ class Transcription:
             if phase.tube is not None:
                 found += [row for own in phase.tube.corridors for row in self._corridor(index, phase.tube, own)]
             found += self._tilts(index, phase)
+        if self.problem.apart is not None:
+            found += self._apart(self.problem.apart)
         found += self._ends()
         return found
 
@@ -314,6 +317,19 @@ class Transcription:
                 f"{corridor.link} in its corridor", function, layout.states()[nodes], nodes,
                 lower.reshape(len(own), -1), upper.reshape(len(own), -1), axes.T.ravel(),
             )  # fmt: skip
+    def _apart(self, gap: float) -> list[Rows]:
+        """Gaps between parts of the robot, at nodes whose state isn't given."""
+        layout = self.layout
+        gaps = self_gaps(self.model, gap, self._reference)
+        ends = [isinstance(state, State) for state in (self.problem.start, self.problem.end)]
+        nodes = np.arange(int(ends[0]), len(layout.starts) - int(ends[1]))
+        if not (gaps.numel_out(0) and len(nodes)):
+            return []
+        x = ca.SX.sym("x", layout.state)
+        function = ca.Function("apart", [x, ca.SX(0, 1)], [gaps(x[: self.model.n])])
+        lower = np.zeros((len(nodes), gaps.numel_out(0)))
+        return [Rows("parts keep apart", function, layout.states()[nodes], nodes, lower, lower + np.inf)]
+
     def _tilts(self, index: int, phase: Phase) -> list[Rows]:
         """Heights of the corners of a sole that stands on an edge or a point of it, which aren't held."""
         layout, found = self.layout, []

@@ -43,6 +43,7 @@ class WalkRequest:
         clearance: of soles that swing [m].
         friction: coefficient.
         costs: that are summed up.
+        apart: gap that parts of the robot keep from each other [m]; None where they may touch.
     """
 
     length: float
@@ -60,6 +61,7 @@ class WalkRequest:
     clearance: float = 0.03
     friction: float = 0.6
     costs: Sequence[Cost] = field(default_factory=lambda: (TorqueCost(), AccelerationCost(), ForceCost()))
+    apart: float | None = None
 
     def problem(self, robot: Robot) -> GaitProblem:
         """Return the optimal control problem: one mirrored step, or a stride of two.
@@ -130,7 +132,8 @@ class WalkRequest:
         if isinstance(end, Cycle):
             end = replace(end, step=self._tilt * end.step * self._tilt.inverse())
         return GaitProblem(
-            robot, phases, start, end, self.costs, heading=0.5 * self.turn, ground=self._ground(robot)
+            robot, phases, start, end, self.costs, heading=0.5 * self.turn, ground=self._ground(robot),
+            apart=self.apart,
         )
 
     @property

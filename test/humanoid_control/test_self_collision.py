@@ -8,9 +8,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from humanoid_control.self_collision import SelfCollision, capsule_around
+from humanoid_control.self_collision import SelfCollision
 from humanoid_control.whole_body_control import BodyGains, WholeBodyControl
 from humanoid_model import load_robot
+from humanoid_model.capsules import capsule_around
 from humanoid_model.self_overlap import self_overlap
 
 pytestmark = pytest.mark.feature("000-F162")

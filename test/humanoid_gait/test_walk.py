@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from humanoid_gait import GaitSolver, State, WalkRequest
+from humanoid_gait import AccelerationCost, ForceCost, GaitProblem, GaitSolver, State, TorqueCost, WalkRequest
 from humanoid_gait.transcription import smooth_height
 from humanoid_model import InputError, load_robot
 from humanoid_model.ground_profile import GroundProfile
@@ -93,3 +93,43 @@ def test_it_starts_and_stops() -> None:
     for way in (request.starting, request.stopping):
         result = GaitSolver(way(robot, motion.q[0], motion.v[0])).solve()
         assert result.success, result.report()
+
+
+def test_it_lands_on_the_heel_and_rolls_over_the_toes() -> None:
+    costs = (TorqueCost(), AccelerationCost(1e-4), ForceCost())
+    request = WalkRequest(0.3, single=0.5, double=0.1, heel=0.08, toe=0.12, intervals=(4, 8), costs=costs)
+    robot = load_robot("bip_planar", geometry=False)
+    result = GaitSolver(request.problem(robot)).solve()
+    assert result.success, result.report()
+    motion, tilts = result.motion, []
+    for q in motion.q:
+        links = robot.link_placements(q)
+        tilts.append([(links[own.link] * own.placement_link_patch).rotation[2, 0] for own in robot.contacts.values()])
+    ends = np.cumsum(result.durations)
+    names = list(robot.contacts)
+    rear, front = names.index("rear_sole"), names.index("front_sole")
+    both = (motion.times > ends[0] + 1e-9) & (motion.times < ends[1] - 1e-9)
+    np.testing.assert_allclose(np.array(tilts)[both], 0.0, atol=1e-6)
+    assert np.interp(0.0, motion.times, np.array(tilts)[:, front]) > np.radians(1.0)  # toes up
+    assert np.interp(ends[2], motion.times, np.array(tilts)[:, rear]) < -np.radians(1.0)  # heel up
+    rolling = [force for k, force in enumerate(motion.forces) if ends[1] < motion.times[k] < ends[2]]
+    toes = {tuple(np.round(force.place, 4)) for sample in rolling for force in sample if force.location == "rear_sole"}
+    location = robot.contacts["rear_sole"]
+    hindmost = location.vertices_link[np.argmin(location.patch[:, 0])]
+    links = robot.link_placements(motion.q[np.flatnonzero(motion.times > ends[1])[0]])
+    heel = links[location.link].act(hindmost)
+    assert toes
+    assert all(place[0] > heel[0] + 0.1 for place in toes)
+
+
+def test_a_given_state_may_be_at_a_limit() -> None:
+    robot = load_robot("bip_planar", geometry=False)
+    costs = (TorqueCost(), AccelerationCost(1e-4), ForceCost())
+    cycle = GaitSolver(WalkRequest(0.3, intervals=(2, 6), costs=costs).problem(robot)).solve()
+    motion, at = cycle.motion, cycle.durations[0]
+    ends = [State(motion.q[k], motion.v[k]) for k in (np.flatnonzero(motion.times == at)[-1], -1)]
+    limits = robot.limits
+    fast = float(np.abs(np.asarray(ends[1].v)[3:]).max())
+    slower = replace(robot, limits=replace(limits, velocity=np.where(limits.velocity > fast, fast, limits.velocity)))
+    result = GaitSolver(GaitProblem(slower, cycle.problem.phases[1:], *ends, costs)).solve()
+    assert result.solution.converged
