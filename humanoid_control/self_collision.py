@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
 from humanoid_control.moving_points import moving_coordinates
 from humanoid_model import Robot
