@@ -7,8 +7,9 @@ single    its single support alone, between its own states, from postures
 "make" is writing the program, which is done once for a robot and its contacts; every motion is checked by
 ``judge_motion``.
 
-``--random N`` instead draws N requests: robot, kind (level, backwards, turn, side step, slope, stairs), step length,
-durations, clearance, load, by the clock's seed, and counts those whose motion keeps everything.
+``--random N`` instead draws N requests: robot, kind (level, backwards, turn, side step, slope, stairs, heel and toe,
+start, stop), step length, durations, clearance, load, by the clock's seed and the request's number, and counts those
+whose motion keeps everything.
 ``--ahead`` takes the time of one warm iteration of 1.1 s ahead, 31 intervals of 35 ms with one point each, the program
 made before.
 """
@@ -40,6 +41,7 @@ from humanoid_gait.transcription import Transcription
 from humanoid_gait.walk import soles
 from humanoid_model import InputError, Robot, load_robot
 
+KINDS = ["level", "backwards", "turn", "side", "slope", "stairs", "heel and toe", "start", "stop"]
 STEPS = {"bip": 0.3, "hrp2": 0.25}
 """Step length of each robot [m]."""
 
@@ -59,7 +61,7 @@ def made(problem: GaitProblem) -> tuple[GaitSolver, float]:
 
 def show(what: str, result: GaitResult, make: float, solve: float) -> None:
     """Print one row."""
-    told = "walks" if result.success else result.report().split(";")[0]
+    told = "walks" if result.success else "; ".join(result.report().split(";")[:2])
     print(f"{what:28}  make {make:6.2f}  solve {solve:6.2f}  {result.solution.iterations:4} times  {told}", flush=True)
 
 
@@ -121,7 +123,7 @@ def ahead(name: str) -> None:
 def random_request(robot: Robot, generator: np.random.Generator) -> tuple[str, WalkRequest]:
     """Return a kind of walk and a request of it that legs of the robot's length can walk."""
     leg = float(robot.placement_base(robot.default_posture).translation[2])
-    kind = str(generator.choice(["level", "backwards", "turn", "side", "slope", "stairs"]))
+    kind = str(generator.choice(KINDS))
     draw = generator.uniform
     request = WalkRequest(
         length=float(leg * draw(0.1, 0.4)), single=float(draw(0.5, 0.8)), double=float(draw(0.12, 0.3)),
@@ -135,6 +137,8 @@ def random_request(robot: Robot, generator: np.random.Generator) -> tuple[str, W
         request = replace(request, length=float(leg * draw(0.0, 0.1)), side=float(leg * draw(-0.15, 0.15)))
     elif kind == "slope":
         request = replace(request, length=0.8 * request.length, slope=float(draw(-0.15, 0.15)))
+    elif kind == "heel and toe":
+        request = replace(request, double=0.1, heel=float(draw(0.05, 0.1)), toe=float(draw(0.08, 0.15)))
     elif kind == "stairs":
         along = robot.contacts[soles(robot)[0]].patch[:, 0]
         request = replace(
@@ -152,16 +156,32 @@ def loaded(robot: Robot, mass: float) -> Robot:
     return replace(robot, model=model)
 
 
+def asked(kind: str, request: WalkRequest, robot: Robot) -> GaitProblem:
+    """Return the problem of a request; a start and a stop are those of its cycle, which is solved first.
+
+    Raises:
+        InputError: the cycle doesn't walk.
+    """
+    if kind not in ("start", "stop"):
+        return request.problem(robot)
+    cycle = GaitSolver(request.problem(robot)).solve()
+    if not cycle.success:
+        raise InputError(cycle.report(), element="its cycle")
+    way = request.starting if kind == "start" else request.stopping
+    return way(robot, cycle.motion.q[0], cycle.motion.v[0])
+
+
 def count(robots: list[str], requests: int, seed: int) -> None:
     """Print how many random requests walk, and why the others don't."""
-    generator, walked = np.random.default_rng(seed), 0
+    walked = 0
     for index in range(requests):
+        generator = np.random.default_rng([seed, index])
         name = str(generator.choice(robots))
         robot = load_robot(name, geometry=False)
         load = float(generator.choice([0.0, 0.1]) * generator.random() * robot.total_mass)
         kind, request = random_request(robot, generator)
         try:
-            solver, make = made(request.problem(loaded(robot, load) if load else robot))
+            solver, make = made(asked(kind, request, loaded(robot, load) if load else robot))
             result, seconds = timed(solver)
         except InputError as problem:
             print(f"{index} {name} {kind}: {problem}", flush=True)
@@ -176,16 +196,16 @@ def count(robots: list[str], requests: int, seed: int) -> None:
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--robots", nargs="+", default=list(STEPS), help="names (bip hrp2)")
+    parser.add_argument("--robots", nargs="+", help="names (bip hrp2; of random requests, g1 and talos too)")
     parser.add_argument("--intervals", type=int, default=20, help="of all phases (20)")
     parser.add_argument("--random", type=int, default=0, help="number of random requests")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of these (the clock's)")
     parser.add_argument("--ahead", action="store_true", help="a receding horizon's iteration")
     given = parser.parse_args()
     if given.random:
-        count(given.robots, given.random, given.seed)
+        count(given.robots or [*STEPS, "g1", "talos"], given.random, given.seed)
         return
-    for name in given.robots:
+    for name in given.robots or STEPS:
         ahead(name) if given.ahead else table(name, given.intervals)
 
 
