@@ -2,7 +2,7 @@
 """The best step of BIP from 0.3 to 1.2 m/s, and with lighter trunks.
 
 Run with ``python studies/examples/gait_speed_sweep.py out/``: writes ``speed_sweep.csv`` and ``speed_sweep.png``; with
-``--trunks`` prints what lighter trunks change; ``--robot rabbit`` or any robot whose legs project (``hrp2``).
+``--trunks`` prints what lighter trunks change; ``--robot rabbit`` sweeps RABBIT's speeds.
 """
 
 import argparse
@@ -13,15 +13,16 @@ import numpy as np
 
 from humanoid_studies.gait.speed_sweep import sweep_figure, sweep_speeds, write_sweep
 from humanoid_studies.gait.trunk_mass_study import study_trunk_mass
-from humanoid_studies.planar_gait import load_gait_model
-from humanoid_studies.planar_gait.models import load_bip
+from humanoid_studies.planar_gait import BipWalker
+from humanoid_studies.planar_gait.models import load_bip, load_rabbit
+from humanoid_studies.planar_gait.specification.walker import RabbitWalker
 
 
 def main() -> None:
     """Sweep, write, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--robot", default="bip")
+    parser.add_argument("--robot", default="bip", choices=("bip", "rabbit"))
     parser.add_argument("--from", type=float, default=0.3, dest="slowest", help="m/s")
     parser.add_argument("--to", type=float, default=1.2, dest="fastest", help="m/s")
     parser.add_argument("--points", type=int, default=10)
@@ -35,7 +36,8 @@ def main() -> None:
                 print(studied)
             return
         speeds = [float(speed) for speed in np.linspace(arguments.slowest, arguments.fastest, arguments.points)]
-        points = sweep_speeds(load_gait_model(arguments.robot).walking(), speeds, executor=executor, warm_start=True)
+        walker = BipWalker(load_bip()) if arguments.robot == "bip" else RabbitWalker(load_rabbit())
+        points = sweep_speeds(walker, speeds, executor=executor, warm_start=True)
     table, picture = arguments.folder / "speed_sweep.csv", arguments.folder / "speed_sweep.png"
     write_sweep(points, table)
     sweep_figure(points, f"{arguments.robot}: best steps").savefig(picture, dpi=100)

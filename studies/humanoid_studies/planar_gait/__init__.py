@@ -5,8 +5,6 @@ from humanoid_model.extensions import optional_library
 
 optional_library("casadi", "planner")  # what is below imports it without asking
 
-from humanoid_studies.planar_gait.gait_result import GaitResult  # noqa: E402
-from humanoid_studies.planar_gait.generation import generate_gait  # noqa: E402
 from humanoid_studies.planar_gait.global_step.global_settings import GlobalSettings  # noqa: E402
 from humanoid_studies.planar_gait.global_step.optimize_step import optimize_step, optimize_walk  # noqa: E402
 from humanoid_studies.planar_gait.optimal_control.end_state import EndState  # noqa: E402
@@ -22,15 +20,7 @@ from humanoid_studies.planar_gait.solvers.synthesize_gait import (  # noqa: E402
     phase_problem,
 )
 from humanoid_studies.planar_gait.specification.boundary_state import BoundaryState  # noqa: E402
-from humanoid_studies.planar_gait.specification.gait_model import GaitModel, load_gait_model  # noqa: E402
 from humanoid_studies.planar_gait.specification.gait_plan import GaitPlan  # noqa: E402
-from humanoid_studies.planar_gait.specification.gait_spec import (  # noqa: E402
-    GaitBounds,
-    GaitDefaults,
-    GaitSolverOptions,
-    GaitSpec,
-    GaitWeights,
-)
 from humanoid_studies.planar_gait.specification.phase_spec import (  # noqa: E402
     MAX_CYCLES,
     PhaseKind,
@@ -42,7 +32,6 @@ from humanoid_studies.planar_gait.specification.phase_spec import (  # noqa: E40
 )
 from humanoid_studies.planar_gait.specification.step_data import StepData, WalkData, load_walk  # noqa: E402
 from humanoid_studies.planar_gait.specification.walker import BipWalker  # noqa: E402
-from humanoid_studies.planar_gait.trajectory.gait_motion import gait_motion  # noqa: E402
 
 __all__ = [
     "MAX_CYCLES",
@@ -50,16 +39,9 @@ __all__ = [
     "BoundaryState",
     "Criterion",
     "EndState",
-    "GaitBounds",
-    "GaitDefaults",
-    "GaitModel",
     "GaitPlan",
-    "GaitResult",
     "GaitSettings",
     "GaitSolution",
-    "GaitSolverOptions",
-    "GaitSpec",
-    "GaitWeights",
     "GlobalSettings",
     "Penalties",
     "PhaseKind",
@@ -72,9 +54,6 @@ __all__ = [
     "SynthesisOptions",
     "WalkData",
     "cyclic_walk",
-    "gait_motion",
-    "generate_gait",
-    "load_gait_model",
     "load_walk",
     "optimize_step",
     "optimize_walk",

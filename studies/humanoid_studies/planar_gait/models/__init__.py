@@ -5,6 +5,5 @@ from humanoid_studies.planar_gait.models.bip import load_bip
 from humanoid_studies.planar_gait.models.five_bar import load_five_bar
 from humanoid_studies.planar_gait.models.planar_projection import planar_mechanism
 from humanoid_studies.planar_gait.models.rabbit import load_rabbit
-from humanoid_studies.planar_gait.models.sagittal_projection import project_to_sagittal_plane
 
-__all__ = ["load_bip", "load_five_bar", "load_rabbit", "planar_mechanism", "project_to_sagittal_plane"]
+__all__ = ["load_bip", "load_five_bar", "load_rabbit", "planar_mechanism"]

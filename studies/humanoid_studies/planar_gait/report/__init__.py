@@ -3,7 +3,6 @@
 
 from humanoid_studies.planar_gait.report.gait_animation import gait_strip, write_animation
 from humanoid_studies.planar_gait.report.gait_figure import write_gait_figure
-from humanoid_studies.planar_gait.report.gait_files import write_gait_folder
 from humanoid_studies.planar_gait.report.gait_report import gait_report
 from humanoid_studies.planar_gait.report.phase_figure import write_figure
 from humanoid_studies.planar_gait.report.phase_report import phase_report
@@ -15,5 +14,4 @@ __all__ = [
     "write_animation",
     "write_figure",
     "write_gait_figure",
-    "write_gait_folder",
 ]

@@ -10,15 +10,13 @@ import pytest
 from fixtures.gait_models import BIP, BRAKING, CYCLIC, FROM_UPRIGHT, RABBIT, RABBIT_WALK
 from fixtures.gait_oracles import ORACLES
 
-from humanoid_model import load_robot
 from humanoid_model.errors import InputError
-from humanoid_studies.planar_gait.models.sagittal_projection import project_to_sagittal_plane
 from humanoid_studies.planar_gait.optimal_control.effort import QuadraticEffort
 from humanoid_studies.planar_gait.optimal_control.penalties import Penalties
 from humanoid_studies.planar_gait.solvers.phase_solution import PhaseStatus
 from humanoid_studies.planar_gait.solvers.synthesize_gait import GaitSettings, PhaseSettings, synthesize_gait
 from humanoid_studies.planar_gait.specification.phase_spec import cyclic_walk, walk_between_rests
-from humanoid_studies.planar_gait.specification.step_data import StepData, WalkData, load_walk
+from humanoid_studies.planar_gait.specification.step_data import load_walk
 from humanoid_studies.planar_gait.specification.walker import BipWalker, RabbitWalker
 
 RABBIT_EFFORT = QuadraticEffort(force_weight=0.1, force_scale=1e-2)
@@ -177,44 +175,6 @@ def test_five_phases_whose_feet_press_and_hold():
         np.testing.assert_allclose(above, hip, atol=1e-7)
     for jump in gait.jumps():
         assert jump.within(1e-8)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "scale"), [("bip", 1.0), ("hrp2", 0.72)])
-def test_robots_from_their_urdf(name, scale):
-    """Steps of about 0.5 m/s whose feet press and hold, within all limits of the whole robot's joints."""
-    projection = project_to_sagittal_plane(load_robot(name))
-    step = StepData(
-        0.4 * scale,
-        scale * (0.056 + 0.83j),
-        scale * (0.16 + 0.815j),
-        scale**0.5 * (0.6 - 0.1j),
-        scale**0.5 * (0.6 + 0.04j),
-        initial_sole_angle=math.radians(5.0),
-        final_rear_foot_angle=math.radians(-15.0),
-        final_rear_foot_rate=-2.0,
-    )
-    walk = WalkData(step, 0.2 * scale**0.5, 0.5 * scale**0.5)
-    held = Penalties(range_weight=1.0, rate_weight=1.0)
-    settings = GaitSettings(
-        PhaseSettings(penalties=Penalties(range_weight=1.0)),
-        PhaseSettings(penalties=held, min_root_force=5.0, root_friction=0.5),
-        friction=0.5,
-    )
-    walker = BipWalker(projection.bip, friction=0.5, min_toe_force=5.0)
-    gait = synthesize_gait(walker, cyclic_walk(walk), settings)
-    assert gait.converged, gait.report()
-    broken = [str(item).split(" exceeded")[0] for solution in gait.phases for item in solution.violations]
-    assert broken == []
-    assert gait.totals.mean_speed > 0.45
-    robot = projection.robot
-    for planned, solution in zip(gait.plan.phases, gait.phases, strict=True):
-        for q in solution.q[::20]:
-            posture = projection.configuration(planned.model, q)
-            for leg in (projection.rear, projection.front):
-                for joint in leg.joints:
-                    index = robot.index_q(joint)
-                    assert robot.limits.lower[index] - 2e-3 <= posture[index] <= robot.limits.upper[index] + 2e-3
 
 
 @pytest.mark.slow
