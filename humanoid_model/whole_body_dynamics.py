@@ -184,7 +184,9 @@ class WeightedTasks:
     """
 
     def __init__(self, count: int) -> None:
-        self._rows, self._targets, self._weights = [np.zeros((0, count))], [np.zeros(0)], [np.zeros(0)]
+        self._rows: list[Array] = [np.zeros((0, count))]
+        self._targets: list[Array] = [np.zeros(0)]
+        self._weights: list[Array] = [np.zeros(0)]
         self._curvature: Array = np.full(count, _REGULARISATION)
         self._slope: Array = np.zeros(count)
 

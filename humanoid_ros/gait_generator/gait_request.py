@@ -39,7 +39,7 @@ def read_gait_request(message: GaitRequest) -> WalkRequest:
     if len(intervals) not in (0, 2):
         raise InputError(f"are {list(intervals)}", element="intervals", remedy="Give two numbers, or none")
     request = WalkRequest(
-        **{name: float(getattr(message, name)) for name in NUMBERS},
+        **{name: float(getattr(message, name)) for name in NUMBERS},  # type: ignore[arg-type]
         width=float(message.width) or None,
         **fields,  # type: ignore[arg-type]
         **({"intervals": intervals} if intervals else {}),  # type: ignore[arg-type]

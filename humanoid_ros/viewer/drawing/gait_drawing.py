@@ -121,7 +121,7 @@ class GaitDrawing:
             self._nodes[name] = self._scene.add_line_segments(
                 f"{self._path}/{name}",
                 points=segments.astype(np.float32),
-                colors=np.broadcast_to(np.uint8(colour), (len(segments), 2, 3)),
+                colors=np.tile(np.array(colour, dtype=np.uint8), (len(segments), 2, 1)),
                 thickness=width,
                 thickness_units="screen",
             )

@@ -469,6 +469,22 @@ def test_a_plan_becomes_a_motion_that_begins_and_ends_as_the_plan_and_is_within_
     assert any("right_sole" in item.stage for item in told)
 
 
+@pytest.mark.slow
+@pytest.mark.feature("003-F031")
+def test_a_motion_in_stride_takes_a_part_of_the_time(contact_planner: Any, short_plan: ContactPlan) -> None:
+    ends = []
+    for in_stride in (False, True):
+        goal = GenerateMotion.Goal(plan=short_plan, collisions=False, in_stride=in_stride)
+        status, result, _ = moved(contact_planner, goal)
+        assert status == GoalStatus.STATUS_SUCCEEDED, result.message
+        assert not result.message
+        ends.append(result.trajectory)
+    last = [one.joints.points[-1] for one in ends]
+    assert seconds(last[1].time_from_start) < 0.5 * seconds(last[0].time_from_start)
+    np.testing.assert_allclose(last[1].positions, last[0].positions, atol=1e-4)
+    assert [one.location for one in ends[1].contacts] == [one.location for one in ends[0].contacts]
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
