@@ -15,12 +15,12 @@ from humanoid_gait.costs import (  # noqa: E402
     TimeCost,
     TorqueCost,
 )
-from humanoid_gait.gait import GaitResult, GaitSolver, solve_gait  # noqa: E402
+from humanoid_gait.gait import GaitResult, GaitSolver  # noqa: E402
 from humanoid_gait.generation import Walk, generate_gait  # noqa: E402
 from humanoid_gait.hold import Hold, hold_of  # noqa: E402
 from humanoid_gait.problem import Cycle, GaitProblem, Phase, State  # noqa: E402
 from humanoid_gait.program_solution import SolverOptions  # noqa: E402
-from humanoid_gait.proof import GaitProof, PhaseProof, gait_proof, phase_proof  # noqa: E402
+from humanoid_gait.proof import gait_proof  # noqa: E402
 from humanoid_gait.repeat import repeated  # noqa: E402
 from humanoid_gait.walk import WalkRequest  # noqa: E402
 from humanoid_gait.walk_report import walk_figure  # noqa: E402
@@ -33,12 +33,10 @@ __all__ = [
     "Cycle",
     "ForceCost",
     "GaitProblem",
-    "GaitProof",
     "GaitResult",
     "GaitSolver",
     "Hold",
     "Phase",
-    "PhaseProof",
     "PowerCost",
     "SolverOptions",
     "State",
@@ -49,8 +47,6 @@ __all__ = [
     "gait_proof",
     "generate_gait",
     "hold_of",
-    "phase_proof",
     "repeated",
-    "solve_gait",
     "walk_figure",
 ]

@@ -144,8 +144,3 @@ class GaitSolver:
         return GaitResult(
             self.problem, motion, violations, found, self.transcription, found.cost, (self._made, seconds)
         )
-
-
-def solve_gait(problem: GaitProblem, **options: object) -> GaitResult:
-    """Solve a problem from nothing; options are :class:`GaitSolver`'s."""
-    return GaitSolver(problem, **options).solve()  # type: ignore[arg-type]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from humanoid_model.contact import Contact, ContactKind, ContactLocation, Stance, Surface
     from humanoid_model.errors import HumanoidError, InputError, RobotError, RobotWarning
-    from humanoid_model.joint_trajectory import JointTrajectory
     from humanoid_model.robot import Robot, load_robot
     from humanoid_model.scene import PairRule, Scene, SceneBody, SceneRobot, with_robot
     from humanoid_model.scene_file import load_scene
@@ -21,7 +20,6 @@ __all__ = [
     "ContactLocation",
     "HumanoidError",
     "InputError",
-    "JointTrajectory",
     "PairRule",
     "Robot",
     "RobotError",
@@ -43,7 +41,7 @@ def __getattr__(name: str) -> Any:
     """Return a name of this package; who needs none of them, as the bring-up, needs no Pinocchio."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    for module in ("contact", "errors", "joint_trajectory", "robot", "scene", "scene_file", "sensor", "sensor_kind"):
+    for module in ("contact", "errors", "robot", "scene", "scene_file", "sensor", "sensor_kind"):
         found = vars(import_module(f"{__name__}.{module}"))
         globals().update({known: found[known] for known in __all__ if known in found})
     return globals()[name]

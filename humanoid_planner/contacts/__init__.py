@@ -18,7 +18,7 @@ from humanoid_planner.contacts.potentials import (
     PointAttractor,
     StanceTerm,
 )
-from humanoid_planner.contacts.verify_motion import MotionLimits, collisions_of, verify_motion
+from humanoid_planner.contacts.verify_motion import collisions_of, verify_motion
 from humanoid_planner.contacts.verify_plan import PlanVerdict, verify_plan
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
     "GuideSampler",
     "GuideSpace",
     "LocationPenalty",
-    "MotionLimits",
     "OnlyPenalty",
     "PlanVerdict",
     "PointAlongGuide",
