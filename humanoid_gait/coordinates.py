@@ -71,20 +71,28 @@ class Coordinates:
         if self.base is None:
             return y, rate, change
         b = self.base
-        position, linear, pushed = y[b : b + 3], rate[b : b + 3], change[b : b + 3]
+        linear, pushed = rate[b : b + 3], change[b : b + 3]
         u, du, ddu = (0.5 * values[b + 3 : b + 6] for values in (y, rate, change))
         w = ca.sqrt(1.0 - ca.dot(u, u))
         dw = -ca.dot(u, du) / w
         ddw = -(ca.dot(du, du) + ca.dot(u, ddu) + dw * dw) / w
         turning = 2.0 * (w * du - dw * u - ca.cross(u, du))
         turning_change = 2.0 * (w * ddu - ddw * u - ca.cross(u, ddu))
-        quaternion = quaternion_product(ca.DM(self._turn), ca.vertcat(u, w))
-        R = rotation(quaternion)
+        q = self.configuration(y)
+        R = rotation(q[b + 3 : b + 7])
         own = R.T @ linear
-        q = ca.vertcat(y[:b], position, quaternion, y[b + 6 :])
         v = ca.vertcat(rate[:b], own, turning, rate[b + 6 :])
         a = ca.vertcat(change[:b], R.T @ pushed - ca.cross(turning, own), turning_change, change[b + 6 :])
         return q, v, a
+
+    def configuration(self, y: ca.SX) -> ca.SX:
+        """(nq,) Pinocchio's configuration of coordinates (n,), as an expression."""
+        if self.base is None:
+            return y
+        b = self.base
+        u = 0.5 * y[b + 3 : b + 6]
+        quaternion = quaternion_product(ca.DM(self._turn), ca.vertcat(u, ca.sqrt(1.0 - ca.dot(u, u))))
+        return ca.vertcat(y[:b], y[b : b + 3], quaternion, y[b + 6 :])
 
     def chart(self, q: ArrayLike) -> Array:
         """(..., n) coordinates of configurations (..., nq).

@@ -78,7 +78,7 @@ class RobotModel:
 
     def configuration(self, y: ca.SX) -> ca.SX:
         """(nq,) of coordinates."""
-        return self.coordinates.motion(y, ca.SX.zeros(self.n), ca.SX.zeros(self.n))[0]
+        return self.coordinates.configuration(y)
 
 
 @lru_cache(maxsize=16)

@@ -52,15 +52,15 @@ def self_gaps(model: RobotModel, apart: float, reference: Array) -> ca.Function:
     """
     robot = model.coordinates.robot
     capsules = capsules_of(robot)
-    links = {part.joint_id: name for name, part in reversed(list(robot.parts.links.items())) if name in model.links}
+    links = {part.joint_id: name for name, part in robot.parts.links.items() if name in model.links}
     y = ca.SX.sym("y", model.n)
-    q, ends = model.configuration(y), {}
+    q, ends = model.configuration(y), dict[int, tuple[ca.SX, ca.SX]]()
     for k in sorted(set(capsules.pairs.ravel().tolist())):
         link = links[int(capsules.joints[k])]
         R, p = model.placement(link, q)
         back = robot.parts.links[link].placement_joint_link.inverse()
-        first, second = (p + R @ ca.DM(back.act(end)) for end in capsules.ends[k])
-        ends[k] = first, second
+        low, high = (p + R @ ca.DM(back.act(end)) for end in capsules.ends[k])
+        ends[k] = low, high
     radii = capsules.radii[capsules.pairs].sum(axis=1) + apart
     gaps = [capsule_gap(ends[i], ends[j], r) for (i, j), r in zip(capsules.pairs.tolist(), radii.tolist(), strict=True)]
     every = ca.Function("gaps", [y], [ca.vertcat(ca.SX(0, 1), *gaps)])
