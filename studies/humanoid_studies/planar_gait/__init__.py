@@ -18,6 +18,7 @@ from humanoid_studies.planar_gait.solvers.synthesize_gait import (  # noqa: E402
     GaitSolution,
     PhaseSettings,
     phase_problem,
+    synthesize_gait,
 )
 from humanoid_studies.planar_gait.specification.boundary_state import BoundaryState  # noqa: E402
 from humanoid_studies.planar_gait.specification.gait_plan import GaitPlan  # noqa: E402
@@ -60,6 +61,7 @@ __all__ = [
     "phase_problem",
     "plan_phase",
     "solve_criterion",
+    "synthesize_gait",
     "synthesize_phase",
     "walk_between_rests",
 ]
