@@ -24,10 +24,13 @@ _NUMBERS = {
     "width": "between the soles' middles [m]",
     "clearance": "of soles that swing [m]",
     "friction": "coefficient of it",
+    "apart": "gap that parts of the robot keep from each other [m]",
 }
 _DURATIONS = {
     "single": "single support",
     "double": "double support",
+    "heel": "double support before that, the front foot on its heel (none)",
+    "toe": "double support after it, the rear foot on its toes (none)",
     "settle": "standing before a start and after a stop",
 }
 

@@ -176,10 +176,13 @@ def check_request(request: WalkRequest) -> None:
     check_number(request.slope, "slope", lower=-0.5, upper=0.5)
     if request.width is not None:
         check_positive(request.width, "width", "distance in metres")
+    if request.apart is not None:
+        check_not_negative(request.apart, "apart", "m")
     for name, unit in (("clearance", "m"), ("friction", "-")):
         check_not_negative(getattr(request, name), name, unit)
-    for name in ("single", "double", "settle"):
-        _check_duration(getattr(request, name), name)
+    for name in ("single", "double", "heel", "toe", "settle"):
+        if name not in ("heel", "toe") or getattr(request, name) != 0.0:
+            _check_duration(getattr(request, name), name)
     if len(request.intervals) != 2 or min(request.intervals) < 1:
         raise InputError(f"are {request.intervals}", element="intervals", remedy="Give two numbers of one or more")
 

@@ -14,7 +14,9 @@ from humanoid_gait.walk import Duration, WalkRequest
 from humanoid_model.errors import InputError
 from humanoid_model.fields import Described, number, text
 
-DURATIONS = {"single": "single_support", "double": "double_support", "settle": "settle"}
+DURATIONS = {
+    "single": "single_support", "double": "double_support", "heel": "heel", "toe": "toe", "settle": "settle",
+}  # fmt: skip
 """How messages call the library's durations: ``double`` is a word of C++."""
 NUMBERS = ("length", "side", "turn", "slope", "rise", "clearance", "friction")
 
@@ -41,6 +43,7 @@ def read_gait_request(message: GaitRequest) -> WalkRequest:
     request = WalkRequest(
         **{name: float(getattr(message, name)) for name in NUMBERS},  # type: ignore[arg-type]
         width=float(message.width) or None,
+        apart=float(message.apart) or None,
         **fields,  # type: ignore[arg-type]
         **({"intervals": intervals} if intervals else {}),  # type: ignore[arg-type]
     )
@@ -60,11 +63,12 @@ def gait_request_message(request: WalkRequest) -> GaitRequest:
     ]:
         raise InputError("can't be sent", element="costs", remedy="Leave them as they are, or generate the walk here")
     message = GaitRequest(**{name: float(getattr(request, name)) for name in NUMBERS})
-    message.width = request.width or 0.0
+    message.width, message.apart = request.width or 0.0, request.apart or 0.0
     message.intervals = list(request.intervals)
     for own, name in DURATIONS.items():
         value = getattr(request, own)
-        setattr(message, name, list(map(float, value)) if isinstance(value, tuple) else [float(value)])
+        numbers = list(map(float, value)) if isinstance(value, tuple) else [float(value)]
+        setattr(message, name, [] if numbers == [0.0] else numbers)
     return message
 
 

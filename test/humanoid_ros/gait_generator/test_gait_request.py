@@ -30,6 +30,7 @@ def test_fields_are_the_librarys() -> None:
     [
         WalkRequest(0.25),
         WalkRequest(-0.1, side=0.1, width=0.2, single=(0.4, 0.8), double=0.2, settle=0.5, intervals=(3, 9)),
+        WalkRequest(0.3, heel=0.08, toe=(0.1, 0.2), apart=0.02),
         WalkRequest(0.3, slope=0.1, rise=0.0, turn=0.0, clearance=0.0, friction=0.0),
     ],
 )
@@ -57,6 +58,8 @@ def test_what_is_left_open_is_the_librarys_default() -> None:
         ({"intervals": [0, 8]}, r"intervals: are \(0, 8\)"),
         ({"clearance": -0.1}, "clearance: is -0.1"),
         ({"friction": -1.0}, "friction: is -1"),
+        ({"heel": [-0.1]}, "heel: is -0.1. Give seconds above 0"),
+        ({"apart": -0.01}, "apart: is -0.01"),
     ],
 )
 def test_what_cannot_be_used_is_named(fields: dict[str, Any], said: str) -> None:
