@@ -49,12 +49,13 @@ class StrideSettings(Described):
     base: float = number(0.07, "that the base may be off it", "m or rad", low=0.0, above=True)
     corridor: float = number(0.02, "that corners of what moves may be off theirs", "m", low=0.0, above=True)
     sinking: float = number(0.5, "share of their height over a surface that they may lack", low=0.0, high=1.0)
-    time: float = number(2.0, "price of time beside efforts in shares of their limits", "1/s", low=0.0)
+    reserve: float = number(0.015, "that forces keep from the edges of contacts", "m", low=0.0)
+    time: float = number(1.0, "price of time beside efforts in shares of their limits", "1/s", low=0.0)
     quiet: float = number(1e-4, "price of squared accelerations", "s³/rad²", low=0.0)
     speed: float = number(0.6, "share of the joints' speed limits", low=0.0, above=True, high=1.0)
     effort: float = number(0.85, "share of the joints' effort limits", low=0.0, above=True, high=1.0)
     friction: float = number(0.85, "share of the friction", low=0.0, above=True, high=1.0)
-    period: float = number(0.01, "between two samples of the result", "s", low=0.0, above=True)
+    period: float = number(0.005, "between two samples of the result", "s", low=0.0, above=True)
     least: float = number(4.0, "normal force at each corner of what bears", "N", low=0.0)
 
 
@@ -376,7 +377,10 @@ def _hold(contact: Contact, place: pin.SE3, friction: float, settings: StrideSet
             f"is {contact.surface.form.name}", element=f"surface '{contact.surface.name}'", remedy="Give a plane"
         )
     surface = replace(contact.surface, placement_body_surface=place)
-    held = replace(contact, surface=surface, x=0.0, y=0.0, theta=0.0, kind=ContactKind.FIXED)
+    patch = np.asarray(contact.location.patch, dtype=float)
+    out = patch - patch.mean(axis=0)
+    inner = replace(contact.location, patch=patch - np.sign(out) * np.minimum(settings.reserve, 0.5 * np.abs(out)))
+    held = replace(contact, location=inner, surface=surface, x=0.0, y=0.0, theta=0.0, kind=ContactKind.FIXED)
     return Hold(held, friction=settings.friction * friction, least=settings.least)
 
 

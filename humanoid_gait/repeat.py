@@ -18,6 +18,8 @@ from humanoid_model import InputError
 from humanoid_model.arrays import Array
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
 
+_SAME = 1e-9
+"""Times that are nearer than this are one [s]."""
 _FLIP = np.array([1.0, -1.0, 1.0])
 
 
@@ -65,8 +67,10 @@ def joined(motions: Sequence[WholeBodyTrajectory]) -> WholeBodyTrajectory:
     times = [part.times - part.times[0] + begin for begin, part in zip(begins, motions, strict=False)]
     for before, after in itertools.pairwise(times):
         before[-1] = after[0]
+    every = np.concatenate(times)
+    spans = [replace(span, start=_sample(every, span.start), end=_sample(every, span.end)) for span in spans]
     return WholeBodyTrajectory(
-        motions[0].robot, np.concatenate(times), rows["q"], rows["v"], rows["a"], spans, tau=rows["tau"],
+        motions[0].robot, every, rows["q"], rows["v"], rows["a"], spans, tau=rows["tau"],
         forces=[sample for part in motions for sample in part.forces],
         zero_moment_point=np.concatenate(moments) if len(moments) == len(motions) else None,
     )  # fmt: skip
@@ -133,9 +137,15 @@ def _force(force: PlannedForce, step: pin.SE3, flip: Array, mirrored: bool) -> P
     )  # fmt: skip
 
 
+def _sample(times: Array, time: float) -> float:
+    """Return the sample's time that a sum of durations stands for."""
+    near = float(times[np.abs(times - time).argmin()])
+    return near if abs(near - time) < _SAME else time
+
+
 def _with(spans: list[ContactSpan], new: ContactSpan) -> list[ContactSpan]:
     """Add a span; one that goes on with the last of its location becomes one with it."""
     for index, span in enumerate(spans):
-        if span.location == new.location and span.part == new.part and abs(span.end - new.start) < 1e-9:
+        if span.location == new.location and span.part == new.part and abs(span.end - new.start) < _SAME:
             return [*spans[:index], replace(span, end=new.end), *spans[index + 1 :]]
     return [*spans, new]
