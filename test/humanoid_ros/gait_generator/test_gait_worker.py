@@ -17,7 +17,6 @@ from humanoid_model.progress import Progress
 from humanoid_ros.gait_generator.gait_markers import times_of
 from humanoid_ros.gait_generator.gait_replay import trajectory_posture
 from humanoid_ros.messages.conversions import array
-from humanoid_ros.messages.received_motion import read_motion
 from test.humanoid_ros.gait_generator.conftest import COARSE, answered
 
 pytestmark = pytest.mark.feature("003-F031", "003-F111")
@@ -43,11 +42,11 @@ def test_a_gait_comes_with_its_parts_and_proof(gait: Gait, told: list[Progress])
 def test_the_motion_is_what_players_take(gait: Gait) -> None:
     """Pinocchio's dynamics of the whole robot under the message's forces and efforts is its motion."""
     robot = load_robot("hrp2", geometry=False)
-    path, motion = read_motion(gait.trajectory, robot, {})
-    assert motion is not None
-    assert {span.location for span in motion.contacts} == {"left_sole", "right_sole"}
+    held = {contact.location for phase in gait.trajectory.contacts for contact in phase.stance.contacts}
+    assert held == {"left_sole", "right_sole"}
     times = times_of(gait.trajectory)
-    assert path.end_time == pytest.approx(times[-1])
+    assert (np.diff(times) > 0.0).all()
+    assert times[-1] == pytest.approx(gait.duration)
     model, data = robot.model, robot.model.createData()
     columns = [robot.index_v(name) for name in gait.trajectory.joints.joint_names]
     for k in range(1, len(times) - 1, 7):
@@ -76,7 +75,7 @@ def test_what_is_not_solved_comes_with_its_reason() -> None:
     assert not part.success
     assert gait.trajectory.joints.points
     assert gait.violations
-    assert gait.violations[0].constraint in answer.message
+    assert part.message in answer.message
 
 
 @pytest.mark.parametrize(
