@@ -39,7 +39,8 @@ def test_markers_are_forces_prints_and_the_way(gait: Gait) -> None:
         array(pose.position).tolist() for pose in gait.trajectory.base
     ]
     prints = footprints(gait.trajectory, robot)
-    assert len(prints) == len([marker for marker in markers if marker.ns == "footprints"]) == 4  # the last landing ends the motion
+    # The last landing ends the motion.
+    assert len(prints) == len([marker for marker in markers if marker.ns == "footprints"]) == 4
     middles = np.array(sorted(outline.mean(axis=0).tolist() for outline in prints))
     np.testing.assert_allclose(np.diff(middles[:, 0]), 0.2, atol=0.02)
     np.testing.assert_allclose(middles[:, 2], 0.0, atol=1e-6)
