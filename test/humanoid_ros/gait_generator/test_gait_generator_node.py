@@ -117,7 +117,8 @@ def test_bad_requests_are_answered(gait_generator: Any, fields: dict[str, Any], 
 def test_what_is_not_solved_in_time_says_so(gait_generator: Any) -> None:
     found = generated(gait_generator, time_limit=Duration(nanosec=10_000_000))
     assert not found.success
-    assert "the time limit of" in found.message
+    # The solver says so, or on a busy machine the node, before the program is made.
+    assert "the time limit of" in found.message or found.message == "time_limit: 0.01 s were not enough"
 
 
 # What is shown ----------------------------------------------------------------------------------------------------

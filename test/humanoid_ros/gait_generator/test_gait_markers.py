@@ -43,7 +43,7 @@ def test_markers_are_forces_prints_and_the_way(gait: Gait) -> None:
     assert len(prints) == len([marker for marker in markers if marker.ns == "footprints"]) == 4
     middles = np.array(sorted(outline.mean(axis=0).tolist() for outline in prints))
     np.testing.assert_allclose(np.diff(middles[:, 0]), 0.2, atol=0.02)
-    np.testing.assert_allclose(middles[:, 2], 0.0, atol=1e-6)
+    np.testing.assert_allclose(middles[:, 2], 0.0, atol=1e-4)  # the solver's tolerance
     _, at, forces = sole_forces(gait.trajectory)
     arrows = [marker for marker in markers if marker.ns == "foot_forces"]
     assert 5 <= len(arrows) <= 10
