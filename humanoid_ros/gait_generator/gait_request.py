@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from humanoid_stack.msg import GaitRequest
 
@@ -36,17 +37,14 @@ def read_gait_request(message: GaitRequest) -> WalkRequest:
         InputError: a field can't be used; the message names it, its value, and what would be right.
     """
     durations = {own: _read_duration(getattr(message, name), name) for own, name in DURATIONS.items()}
-    fields = {name: value for name, value in durations.items() if value is not None}
+    fields: dict[str, Any] = {name: float(getattr(message, name)) for name in NUMBERS}
+    fields |= {name: value for name, value in durations.items() if value is not None}
     intervals = tuple(map(int, message.intervals))
     if len(intervals) not in (0, 2):
         raise InputError(f"are {list(intervals)}", element="intervals", remedy="Give two numbers, or none")
-    request = WalkRequest(
-        **{name: float(getattr(message, name)) for name in NUMBERS},  # type: ignore[arg-type]
-        width=float(message.width) or None,
-        apart=float(message.apart) or None,
-        **fields,  # type: ignore[arg-type]
-        **({"intervals": intervals} if intervals else {}),  # type: ignore[arg-type]
-    )
+    if intervals:
+        fields["intervals"] = intervals
+    request = WalkRequest(width=float(message.width) or None, apart=float(message.apart) or None, **fields)
     with named_as_messages():
         check_request(request)
     return request
