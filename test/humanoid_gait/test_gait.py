@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from humanoid_gait import Cycle, GaitProblem, GaitResult, GaitSolver, Phase, State, WalkRequest, hold_of, repeated
+from humanoid_gait.guess import posture_guess, unknowns_guess
+from humanoid_gait.motion import phase_points
+from humanoid_gait.transcription import Transcription
 from humanoid_model import InputError, Robot, load_robot
 from humanoid_model.ground_profile import LEVEL
 from humanoid_model.motion_verdict import judge_motion
@@ -68,3 +71,21 @@ def test_what_cannot_be_is_refused(bip: Robot) -> None:
     assert isinstance(step, Cycle)
     with pytest.raises(InputError, match="start: is given for a cycle"):
         GaitProblem(bip, [one], State(bip.default_posture), step)
+
+
+def test_samples_at_the_ends_of_phases_keep_forces_in_their_cones() -> None:
+    problem = WalkRequest(0.3, intervals=(2, 3)).problem(load_robot("bip_planar", geometry=False))
+    postures = posture_guess(problem)
+    program = Transcription(problem, postures)
+    layout, point, n = program.layout, program.points[0], program.model.n
+    x = unknowns_guess(program, postures)
+    forces = layout.stages(0)[0, layout.state + 2 * n :].reshape(2, point.multipliers)
+    one, other = point.slices
+    x[forces[:, one]] *= np.array([0.0, 3.0])[:, None]  # carried on to the start they pull
+    x[forces[:, other]] *= 2.0
+    start = phase_points(program, x, 0).zeta[0]
+    rows, _ = point.first()(start, point.parameters)
+    values = np.asarray(rows).ravel()
+    assert (start[3 * n :] >= point.least - 1e-9).all()
+    assert (values >= point.lower - 1e-6).all()
+    assert (values <= point.upper + 1e-6).all()
