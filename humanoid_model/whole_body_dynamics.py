@@ -212,17 +212,15 @@ class WeightedTasks:
 
 @uncounted()
 def _fill_rows(
-    M: np.ndarray, bias: np.ndarray, J: np.ndarray, J_lines: np.ndarray, least: np.ndarray, root: int,
-    driven: np.ndarray, efforts: np.ndarray, inner: float, rows: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    M: np.ndarray, bias: np.ndarray, J: np.ndarray, root: int, driven: np.ndarray, efforts: np.ndarray, inner: float,
+    rows: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> None:  # fmt: skip
-    """Write the rows of a program, zero before, with their bounds; arguments are those of :meth:`BodyLimits.program`.
+    """Write a program's rows but for lines, zero before, with their bounds; arguments as of :meth:`BodyLimits.program`.
 
     Args:
         M: its upper half counts.
         bias: as there.
         J: of the corners.
-        J_lines: as there.
-        least: as there.
         root: as of :class:`BodyLimits`, likewise the next two.
         driven: written nowhere.
         efforts: likewise.
@@ -247,11 +245,6 @@ def _fill_rows(
                 rows[r, at + side // 2] = 1.0 if side % 2 == 0 else -1.0
             rows[r, at + 2] = -inner if side < 4 else -1.0
             lower[r], upper[r] = -_FREE, 0.0
-    first = moved + 5 * (forces // 3)
-    for r in range(len(least)):
-        for c in range(nv):
-            rows[first + r, c] = J_lines[r, c]
-        lower[first + r], upper[first + r] = least[r], _FREE
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,14 +283,13 @@ class BodyLimits:
             least: (lines,) its accelerations at least [m/s²].
         """
         nv, forces = len(bias), len(J_corners)
-        count, rest = nv + forces, _BASE + len(self.driven) + 5 * (forces // 3) + len(least)
+        count, first = nv + forces, _BASE + len(self.driven) + 5 * (forces // 3)
         H, g = np.zeros((count, count)), np.empty(count)
         H[:nv, :nv], g[:nv] = tasks.sums()
         H.flat[nv * (count + 1) :: count + 1] = self.force_weight
         g[nv:] = -self.force_weight * wanted
-        rows, lower, upper = np.zeros((rest, count)), np.empty(rest), np.empty(rest)
-        _fill_rows(
-            M, bias, J_corners, J_lines, least, self.root, self.driven, self.efforts, self.friction / math.sqrt(2.0),
-            rows, lower, upper,
-        )  # fmt: skip
+        rest, inner = first + len(least), self.friction / math.sqrt(2.0)
+        rows, lower, upper = np.zeros((rest, count)), np.empty(rest), np.full(rest, _FREE)
+        _fill_rows(M, bias, J_corners, self.root, self.driven, self.efforts, inner, rows, lower, upper)
+        rows[first:, :nv], lower[first:] = J_lines, least
         return WholeBodyProgram(H, g, rows, lower, upper, bias[self.driven], bounds, len(least))
