@@ -100,11 +100,3 @@ def test_help_of_an_example_runs_nothing(example, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("usage: ")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_without_words_the_planner_lists_its_commands():
-    done = ask("-m", "humanoid_planner")
-    assert done.returncode == 0
-    assert "gait" in done.stdout.partition("commands:")[2]
-    assert "walk | phase" in ask("-m", "humanoid_planner", "gait", "--help").stdout
-    assert ask("-m", "humanoid_planner", "gaits").returncode == 2

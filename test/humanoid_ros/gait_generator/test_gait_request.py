@@ -16,6 +16,7 @@ from humanoid_gait import TorqueCost, WalkRequest
 from humanoid_model.errors import InputError
 from humanoid_ros.gait_generator.gait_request import DURATIONS, gait_request_message, read_gait_request
 
+pytestmark = pytest.mark.feature("003-F111")
 NODES = {"robot", "steps", "start", "stop", "proof", "time_limit"}
 """Fields that aren't of a cycle."""
 
