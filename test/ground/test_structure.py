@@ -47,7 +47,7 @@ BUDGETS = {
     "files of humanoid_gait": 45,
     "lines of humanoid_kinematics": 8006,
     "files of humanoid_kinematics": 37,
-    "lines of humanoid_model": 13389,
+    "lines of humanoid_model": 13381,
     "files of humanoid_model": 57,
     "lines of humanoid_planner": 24058,
     "files of humanoid_planner": 94,
@@ -60,7 +60,7 @@ BUDGETS = {
     "dataclasses": 628,
     "public names": 250,
     "folders that import each other": 2,
-    "words of docs": 41452,
+    "words of docs": 41468,
 }
 SLACK = 0.01
 
