@@ -66,7 +66,7 @@ def gait_request_message(request: WalkRequest) -> GaitRequest:
     for own, name in DURATIONS.items():
         value = getattr(request, own)
         numbers = list(map(float, value)) if isinstance(value, tuple) else [float(value)]
-        setattr(message, name, [] if numbers == [0.0] else numbers)
+        setattr(message, name, [] if name in ("heel", "toe") and numbers == [0.0] else numbers)
     return message
 
 

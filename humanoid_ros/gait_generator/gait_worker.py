@@ -10,7 +10,7 @@ from humanoid_stack.msg import ConstraintViolation, Gait, GaitPart, GaitRequest
 from rclpy.serialization import deserialize_message, serialize_message
 
 from humanoid_gait import GaitResult, Walk, gait_proof, generate_gait
-from humanoid_model import load_robot
+from humanoid_model import InputError, Robot, RobotError, load_robot
 from humanoid_model.progress import Progress, ProgressCallback
 from humanoid_ros.gait_generator.gait_request import GaitDefaults, named_as_messages, read_gait_request
 from humanoid_ros.messages.motion_messages import whole_body_message
@@ -37,9 +37,8 @@ def generate(request: bytes, defaults: GaitDefaults, tell: ProgressCallback) -> 
     limit = time_limit(asked.time_limit, defaults.time_limit)
     with requested_reading(asked.robot), named_as_messages():
         name = check_requested(asked.robot, "robot") or defaults.robot
-        robot = load_robot(name, geometry=False)
         walk = generate_gait(
-            robot, wanted, int(asked.steps), start=asked.start, stop=asked.stop, progress=tell,
+            _robot(name), wanted, int(asked.steps), start=asked.start, stop=asked.stop, progress=tell,
             time_limit=limit,
         )  # fmt: skip
     message = gait_message(walk, name)
@@ -48,6 +47,13 @@ def generate(request: bytes, defaults: GaitDefaults, tell: ProgressCallback) -> 
             tell(Progress(f"{part.name}: proves"))
             _prove(part, found)
     return Answer(walk.success, walk.message, bytes(serialize_message(message)))
+
+
+def _robot(name: str) -> Robot:
+    try:
+        return load_robot(name, geometry=False)
+    except RobotError as error:  # which names a file, if anything
+        raise InputError(str(error).rstrip("."), element="robot") from None
 
 
 def gait_message(walk: Walk, robot: str) -> Gait:

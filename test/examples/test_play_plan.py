@@ -126,3 +126,16 @@ def test_bodies_are_displaced_by_so_much_at_most_but_for_those_that_the_robot_be
             turns.append(float(np.linalg.norm(pin.log3(change.rotation))))
     assert 0.007 < max(ways) <= 0.01
     assert 0.02 < max(turns) <= 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.feature("003-F031")
+def test_what_begins_in_stride_holds_and_is_played_by_servos(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The verifier finds nothing, and the robot stands in the middle of its plan."""
+    assert main(["chair", str(tmp_path / "stride.png"), "--stances", "4", "--in-stride"]) == 0
+    told = capsys.readouterr().out
+    assert "steps in stride." in told
+    assert "verified: 0 violations, efforts" in told
+    assert "; stands" in told
