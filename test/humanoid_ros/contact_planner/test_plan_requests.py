@@ -482,7 +482,11 @@ def test_a_motion_in_stride_takes_a_part_of_the_time(contact_planner: Any, short
     last = [one.joints.points[-1] for one in ends]
     assert seconds(last[1].time_from_start) < 0.5 * seconds(last[0].time_from_start)
     np.testing.assert_allclose(last[1].positions, last[0].positions, atol=1e-4)
-    assert [one.location for one in ends[1].contacts] == [one.location for one in ends[0].contacts]
+    held = [
+        [sorted(contact.location for contact in phase.stance.contacts) for phase in one.contacts] for one in ends
+    ]
+    assert held[1][0] == held[0][0]
+    assert held[1][-1] == held[0][-1]
 
 
 @pytest.mark.parametrize(
