@@ -14,6 +14,7 @@ import daqp
 import numpy as np
 
 from humanoid_gait.point_model import PointModel
+from humanoid_gait.problem import State
 from humanoid_gait.transcription import Transcription
 from humanoid_model.arrays import Array
 from humanoid_model.whole_body_dynamics import zero_moment_point
@@ -118,6 +119,9 @@ def whole_body_motion(transcription: Transcription, x: Array, period: float = np
     # Phases join where the solver's rows do, to its tolerance; players want them to join exactly.
     ends = np.cumsum([len(values) for values in parts["times"]])[:-1]
     joined["q"][ends - 1], joined["v"][ends - 1] = joined["q"][ends], joined["v"][ends]
+    for state, k in ((problem.start, 0), (problem.end, -1)):
+        if isinstance(state, State) and state.v is None and not state.free_v:
+            joined["v"][k] = 0.0  # controllers want rest, not rest to the solver's tolerance
     return WholeBodyTrajectory(
         robot, joined["times"], joined["q"], joined["v"], joined["a"], _merged(spans),
         tau=joined["tau"], forces=forces, zero_moment_point=joined["zmp"],
