@@ -108,7 +108,7 @@ def in_stride(
         progress: told of each window; returns True to cancel, likewise.
 
     Raises:
-        InputError: a robot whose base doesn't float, or a contact on a curved surface.
+        InputError: a robot whose base doesn't float, or a contact that touches nothing or has no planned force.
     """
     if motion.robot.base_joint is None:
         raise InputError("has no floating base", element=f"robot '{motion.robot.name}'", remedy="Use one that has")
@@ -164,7 +164,7 @@ class _Stride:
         while step < len(self._ends):
             self._watch.now = Progress(f"step {step + 1} of {len(self._ends)}", step / len(self._ends), step)
             last = min(step + self._settings.steps, len(self._ends))
-            why = "the time was over" if self._watch.over() else ""
+            why = self._watch.why if self._watch.over() else ""
             following = None
             if not why:
                 following, why = self._window([0, *self._ends][step], self._ends[last - 1], window)
@@ -186,21 +186,20 @@ class _Stride:
 
     def _window(self, first: int, last: int, before: _Window | None) -> tuple[_Window | None, str]:
         """Solve for phases, from the state that the window before has at the first one; else return why not."""
-        start, time = State(self._spans[first].q[0]), 0.0
+        start = State(self._spans[first].q[0])
         if before is not None:
-            time = before.until(first)
-            part = before.motion.part(0.0, time)
+            part = before.motion.part(0.0, before.until(first))
             start = State(part.q[-1], part.v[-1])
-        window, near = before, before
+        near = before
         for _ in range(_NARROWER):
             result = self._solve(first, last, start, near)
             if not result.solution.converged:
-                return None, result.reason
+                return None, self._watch.why or result.reason
             motion = whole_body_motion(result.transcription, result.solution.x, self._settings.period)
-            window = near = _Window(first, result, _on_surfaces(motion, self._surfaces, 1.0 / self._settings.friction))
-            hits = [] if self._touches is None else self._touches(window.motion)
+            near = _Window(first, result, _on_surfaces(motion, self._surfaces, 1.0 / self._settings.friction))
+            hits = [] if self._touches is None else self._touches(near.motion)
             if not hits:
-                return window, ""
+                return near, ""
             ends = np.cumsum(result.durations)
             links = {(min(int(np.searchsorted(ends, time)), len(ends) - 1), link) for time, link in hits}
             for index in range(len(ends)):
@@ -221,7 +220,7 @@ class _Stride:
         solver = GaitSolver(problem, postures=_nodes(phases))
         if near is not None:
             solver.guess = _carried_over(near.result, first - near.first, solver)
-        return solver.solve()
+        return solver.solve(progress=lambda _: self._watch.over())
 
 
 def _widened(phase: Phase, near: _Window, first: int) -> Phase:
@@ -246,17 +245,16 @@ def _narrower(phase: Phase, hit: Sequence[str]) -> Phase:
     """Return a phase with less room about the given way, above all for links that run into something."""
     tube = phase.tube
     assert tube is not None
-    corridors = {own.link: own for own in tube.corridors}
-    for link in hit:
-        if link in corridors:
-            own = corridors[link]
-            corridors[link] = replace(own, lower=_HIT * own.lower, upper=_HIT * own.upper)
-        else:
-            points = np.vstack([np.zeros(3), _ARM * np.eye(3)])
-            room = np.full((len(tube.q), 4, 3), _ROOM)
-            corridors[link] = Corridor(link, points, room, room, np.tile(np.eye(3), (len(tube.q), 1, 1)))
+    corridors = [
+        replace(own, lower=_HIT * own.lower, upper=_HIT * own.upper) if own.link in hit else own
+        for own in tube.corridors
+    ]
+    points, shape = np.vstack([np.zeros(3), _ARM * np.eye(3)]), (len(tube.q), 4, 3)
+    for link in sorted({*hit} - {own.link for own in corridors}):
+        room = np.full(shape, _ROOM)
+        corridors.append(Corridor(link, points, room, room, np.tile(np.eye(3), (len(tube.q), 1, 1))))
     width = (_BESIDE if hit else 1.0) * tube.width
-    return replace(phase, tube=replace(tube, width=width, corridors=tuple(corridors.values())))
+    return replace(phase, tube=replace(tube, width=width, corridors=tuple(corridors)))
 
 
 def _carried_over(before: GaitResult, done: int, solver: GaitSolver) -> Array:
@@ -340,6 +338,12 @@ def _phases(motion: WholeBodyTrajectory, spans: Sequence[_Span], settings: Strid
             here = held.get(location.name, (None, None))
             place = here[1] if here[0] == contact.place else links[location.link] * location.placement_link_patch
             places[location.name] = contact.place, place
+            if (location.name, contact.surface.name) not in friction:
+                raise InputError(
+                    f"has no planned force of '{location.name}' on '{contact.surface.name}'",
+                    element="motion",
+                    remedy="Give what generate_motion makes",
+                )
             holds.append(_hold(contact, place, friction[location.name, contact.surface.name], settings))
         moving = _moving(before, span, after)
         corridors = tuple(_corridor(robot, name, q, settings) for name in moving)
@@ -372,12 +376,18 @@ def _moving(before: _Span | None, span: _Span, after: _Span | None) -> list[str]
 
 
 def _hold(contact: Contact, place: pin.SE3, friction: float, settings: StrideSettings) -> Hold:
-    if contact.surface.form is not SurfaceForm.PLANE:
+    """Return a contact at a place of its patch, with forces away from its edges.
+
+    On a curved surface a line or a point touches: forces act there alone, and the link is held as a patch is.
+    """
+    surface = replace(contact.surface, placement_body_surface=place, form=SurfaceForm.PLANE, radius=np.inf)
+    patch = contact.touching
+    if not len(patch):
         raise InputError(
-            f"is {contact.surface.form.name}", element=f"surface '{contact.surface.name}'", remedy="Give a plane"
+            "touches nothing", element=f"'{contact.location.name}' on '{surface.name}'", remedy="Give a contact"
         )
-    surface = replace(contact.surface, placement_body_surface=place)
-    patch = np.asarray(contact.location.patch, dtype=float)
+    if contact.surface.form is not SurfaceForm.PLANE:
+        patch = np.repeat(patch, 3, axis=0)  # three corners or more hold a link in six ways
     out = patch - patch.mean(axis=0)
     inner = replace(contact.location, patch=patch - np.sign(out) * np.minimum(settings.reserve, 0.5 * np.abs(out)))
     held = replace(contact, location=inner, surface=surface, x=0.0, y=0.0, theta=0.0, kind=ContactKind.FIXED)

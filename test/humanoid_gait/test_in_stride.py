@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from humanoid_gait.hold import hold_of
-from humanoid_gait.in_stride import StrideSettings, in_stride
+from humanoid_gait.in_stride import StrideSettings, _hold, _narrower, in_stride
 from humanoid_gait.placement import posture_at
-from humanoid_model import Robot, load_robot
+from humanoid_gait.problem import Corridor, Phase, Tube
+from humanoid_model import Contact, InputError, Robot, Surface, load_robot
+from humanoid_model.contact import SurfaceForm
 from humanoid_model.ground_profile import LEVEL
 from humanoid_model.motion_verdict import judge_motion
 from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
@@ -133,3 +136,47 @@ def test_where_it_runs_into_something_it_goes_nearer_to_the_given_way(
     assert off(near.trajectory) <= limit
 
 
+@pytest.mark.parametrize(("limits", "why"), [
+    ({"time_limit": 1e-3}, "the time limit of 0.001 s is reached"), ({"progress": lambda _: True}, "it was cancelled"),
+])  # fmt: skip
+def test_steps_without_time_stay_as_they_are(resting: WholeBodyTrajectory, limits: dict[str, Any], why: str) -> None:
+    found = in_stride(resting, SETTINGS, **limits)
+    assert found.resting == {0: why}
+    assert found.explanation == f"0 of 1 steps in stride: step 0 rests: {why}."
+    np.testing.assert_array_equal(found.trajectory.q, resting.q)
+
+
+def test_a_contact_without_a_planned_force_is_named(resting: WholeBodyTrajectory) -> None:
+    silent = WholeBodyTrajectory(
+        resting.robot, resting.times, resting.q, resting.v, resting.a, resting.contacts,
+        forces=[[force for force in sample if force.location == "left_sole"] for sample in resting.forces],
+    )  # fmt: skip
+    with pytest.raises(InputError, match="motion: has no planned force of 'right_sole' on 'ground'"):
+        in_stride(silent, SETTINGS)
+
+
+def test_on_a_cylinder_forces_act_along_a_line_that_holds_the_link_in_six_ways(resting: WholeBodyTrajectory) -> None:
+    """The sole's patch is cut by the rail's axis; of its line half stays unused at most."""
+    rail = Surface("rail", "rail", pin.SE3.Identity(), form=SurfaceForm.CYLINDER, radius=0.03)
+    contact = Contact(resting.robot.contacts["left_sole"], rail, 0.0, 0.0, 0.0)
+    hold = _hold(contact, pin.SE3.Identity(), FRICTION, SETTINGS)
+    inner = np.asarray(hold.contact.location.patch)
+    assert len(hold.corners) >= 3
+    np.testing.assert_allclose(inner[:, 1], 0.0, atol=1e-12)
+    reach = contact.touching[:, 0]
+    assert inner[:, 0].min() == pytest.approx(reach.min() + SETTINGS.reserve)
+    assert inner[:, 0].max() == pytest.approx(reach.max() - SETTINGS.reserve)
+
+
+def test_of_two_corridors_of_one_link_each_becomes_narrower() -> None:
+    """As of a heel and a toe that are two places of one foot."""
+    room, axes = np.full((3, 1, 3), 0.02), np.tile(np.eye(3), (3, 1, 1))
+    pair = tuple(Corridor("foot", np.full((1, 3), x), room, room, axes) for x in (0.0, 0.1))
+    tube = Tube(np.zeros((3, 7)), np.ones(6), pair)
+    found = _narrower(Phase((), 1.0, 2, tube=tube), ["foot", "hand"]).tube
+    assert found is not None
+    assert [own.link for own in found.corridors] == ["foot", "foot", "hand"]
+    for own, before in zip(found.corridors, pair, strict=False):
+        np.testing.assert_array_equal(own.points, before.points)
+        np.testing.assert_array_equal(own.upper, 0.5 * room)
+    assert (found.width < 1.0).all()
