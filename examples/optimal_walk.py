@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A walk of least effort, from rest to rest: planned in space with all joints, walked in the simulator.
 
-Run with ``OPENBLAS_NUM_THREADS=1 python examples/optimal_walk.py walk.png``: HRP-2 follows the plan by servos, the
+Run with ``python examples/optimal_walk.py walk.png``: HRP-2 follows the plan by servos, the
 planned efforts added. ``--slope 5`` and ``--turn 20`` walk up a floor that rises by 5 degrees, and a curve; with
 ``--feedback`` a controller carries the plan out, with ``--bridge`` the controller bridge drives the simulator of a
 stack that is started for it. ``--robot talos`` and ``--robot g1`` come with ``pip install example-robot-data==6.0.0``.

@@ -7,6 +7,8 @@ import math
 import time
 from dataclasses import dataclass, field, replace
 
+from threadpoolctl import threadpool_limits
+
 from humanoid_gait.guess import posture_guess, unknowns_guess
 from humanoid_gait.interior_point import InteriorPoint
 from humanoid_gait.ipopt_program import IpoptProgram
@@ -107,6 +109,7 @@ class GaitSolver:
         self._stages = Stages(self.transcription) if own else None
         self._made = time.perf_counter() - begin
 
+    @threadpool_limits.wrap(limits=1, user_api="blas")  # matrices of stages are small: threads wait for each other
     def solve(
         self, start: GaitResult | None = None, progress: ProgressCallback | None = None, time_limit: float = math.inf
     ) -> GaitResult:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from humanoid_gait.gait import GaitResult
 from humanoid_gait.motion import phase_points
@@ -85,6 +86,7 @@ class GaitProof:
         )
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def gait_proof(result: GaitResult) -> GaitProof:
     """Return the conditions of all phases of a solution, and of what joins them."""
     transcription = result.transcription

@@ -43,7 +43,7 @@ BUDGETS = {
     "files of humanoid_codegen": 42,
     "lines of humanoid_control": 5986,
     "files of humanoid_control": 38,
-    "lines of humanoid_gait": 6053,
+    "lines of humanoid_gait": 6068,
     "files of humanoid_gait": 45,
     "lines of humanoid_kinematics": 8006,
     "files of humanoid_kinematics": 37,
@@ -60,7 +60,7 @@ BUDGETS = {
     "dataclasses": 628,
     "public names": 250,
     "folders that import each other": 2,
-    "words of docs": 41468,
+    "words of docs": 41464,
 }
 SLACK = 0.01
 

@@ -7,6 +7,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from humanoid_gait import Cycle, GaitProblem, GaitResult, GaitSolver, Phase, State, WalkRequest, hold_of, repeated
 from humanoid_gait.guess import posture_guess, unknowns_guess
@@ -15,6 +16,7 @@ from humanoid_gait.transcription import Transcription
 from humanoid_model import InputError, Robot, load_robot
 from humanoid_model.ground_profile import LEVEL
 from humanoid_model.motion_verdict import judge_motion
+from humanoid_model.progress import Progress
 
 pytestmark = pytest.mark.feature("003-F031")
 
@@ -89,3 +91,22 @@ def test_samples_at_the_ends_of_phases_keep_forces_in_their_cones() -> None:
     assert (start[3 * n :] >= point.least - 1e-9).all()
     assert (values >= point.lower - 1e-6).all()
     assert (values <= point.upper + 1e-6).all()
+
+
+def test_threads_of_blas_do_not_wait_for_each_other_while_it_solves(bip: Robot) -> None:
+    """Matrices of stages are small: with a thread for each of two cores solving took five times as long."""
+
+    def threads() -> list[int]:
+        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    seen: list[int] = []
+
+    def look(_: Progress) -> bool:
+        seen.extend(threads())
+        return True
+
+    with threadpool_limits(2, "blas"):
+        before = threads()
+        GaitSolver(WalkRequest(0.2, intervals=(2, 3)).problem(bip)).solve(progress=look)
+        assert threads() == before
+    assert set(seen) == {1}
