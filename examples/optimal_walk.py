@@ -124,7 +124,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     else:
         played = play(walk, own_scene(robot, slope), chosen.feedback)
     print(f"played in {perf_counter() - began:.1f} s: {played.report()}")
-    figure = plt.figure(figsize=(11, 8), layout="constrained")
+    figure = plt.figure(figsize=(11, 11), layout="constrained")
     draw_played(figure, played)
     save_picture(figure, chosen.picture)
     plt.close(figure)

@@ -60,7 +60,7 @@ BUDGETS = {
     "dataclasses": 628,
     "public names": 250,
     "folders that import each other": 2,
-    "words of docs": 41464,
+    "words of docs": 41546,
 }
 SLACK = 0.01
 

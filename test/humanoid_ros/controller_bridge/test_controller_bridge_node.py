@@ -266,7 +266,12 @@ def test_a_controller_that_gives_up_stops_the_others_on_the_path(ready: Any) -> 
 
 
 def test_a_joint_that_is_astray_stops_the_motion(ready: Any) -> None:
-    status, result = Execute(ready, moved(1.0, 0.6), path_tolerance=1e-4).result()
+    for _ in range(5):  # a busy machine may starve the simulator; the bridge tells so
+        status, result = Execute(ready, moved(1.0, 0.6), path_tolerance=1e-4).result()
+        if result.code != Result.STALE_STATE:
+            break
+        assert ready.call(Trigger, "reset", Trigger.Request()).success
+        wait_ready(ready)
     assert (status, result.code) == (GoalStatus.STATUS_ABORTED, Result.TOLERANCE_VIOLATED)
     assert result.controller in ("head", "right_arm")
     assert "the tolerance is 0.0001" in result.message
