@@ -259,7 +259,9 @@ class Execution:
         if self.ended.done():
             return
         clock = now(self._node)
-        at_once = hold or self._settings.stops[trouble.fault] is Stop.HOLD or clock < self._begin
+        # A motion that hasn't been seen to begin stands where it begins; nor does a goal sent now replace the one whose
+        # answer is still to be looked for.
+        at_once = hold or self._settings.stops[trouble.fault] is Stop.HOLD or not self._begun
         if self._trouble is not None and not at_once:
             return  # it is stopping already
         self._trouble = self._trouble or trouble

@@ -272,8 +272,8 @@ def test_a_joint_that_is_astray_stops_the_motion(ready: Any) -> None:
             break
         assert ready.call(Trigger, "reset", Trigger.Request()).success
         wait_ready(ready)
-    assert (status, result.code) == (GoalStatus.STATUS_ABORTED, Result.TOLERANCE_VIOLATED)
-    assert result.controller in ("head", "right_arm")
+    assert (status, result.code) == (GoalStatus.STATUS_ABORTED, Result.TOLERANCE_VIOLATED), result.message
+    assert result.controller in ("head", "right_arm"), result.message
     assert "the tolerance is 0.0001" in result.message
 
 

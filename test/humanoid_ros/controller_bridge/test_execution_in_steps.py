@@ -12,6 +12,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from humanoid_stack.action import ExecuteTrajectory
+
 from humanoid_control.execution.path_timing import PathTiming
 from humanoid_control.execution.soft_stop import StopPlace
 from humanoid_model.joint_trajectory import JointTrajectory
@@ -85,7 +87,7 @@ class World:
 class Output(TrajectoryOutput):
     """A controller that takes what it is sent at once, unless it is deaf, and tells its reference."""
 
-    lost, deaf, sent = "", False, 0
+    lost, deaf, sent, answers = "", False, 0, True
 
     def __init__(self, world: World, commands: JointCommands, settings: Any, form: Form) -> None:
         self.settings, self.form, self.world = settings, form, world
@@ -109,6 +111,10 @@ class Output(TrajectoryOutput):
         now = 1e-9 * self.world.nanoseconds
         desired = self.controller.state(now, self.world.joint_positions, self.world.joint_velocities).desired
         return Reference(now, desired[0], desired[1])
+
+    @property
+    def accepted(self) -> bool:
+        return self.answers or self.sent == 1
 
     @property
     def done(self) -> bool:
@@ -314,6 +320,18 @@ def test_a_controller_that_never_gets_to_the_stop_keeps_no_motion(settings: Brid
     result = bench.execution.ended.result()
     assert result.message.startswith("cancelled; it couldn't be stopped on the path and is held")
     assert bench.track[-1][0] < BEGIN + 1.5 + 1.0 + settings.timing.clock
+
+
+def test_a_joint_astray_as_the_motion_begins_is_held_and_no_controller_is_blamed(settings: BridgeSettings) -> None:
+    bench = Bench(settings, Form.GOAL)
+    bench.outputs["second"].answers = False  # not before the next look
+    bench.run(BEGIN - 0.5 * PERIOD)  # the next look is at the beginning exactly
+    bench.world.of = lambda joints: np.full(len(joints), 5.0)  # type: ignore[method-assign]
+    bench.run()
+    result = bench.execution.ended.result()
+    assert result.code == ExecuteTrajectory.Result.TOLERANCE_VIOLATED, result.message
+    assert "off by 5" in result.message
+    assert "held at once at 0.000 s" in result.message
 
 
 @pytest.mark.parametrize("stale", ["", "joint 'joint1' was measured long ago"])
