@@ -259,8 +259,7 @@ class Execution:
         if self.ended.done():
             return
         clock = now(self._node)
-        # A motion that hasn't been seen to begin stands where it begins; nor does a goal sent now replace the one whose
-        # answer is still to be looked for.
+        # Before it was seen to begin, a goal sent now would replace the one whose answer is still looked for.
         at_once = hold or self._settings.stops[trouble.fault] is Stop.HOLD or not self._begun
         if self._trouble is not None and not at_once:
             return  # it is stopping already

@@ -51,7 +51,7 @@ BUDGETS = {
     "files of humanoid_model": 57,
     "lines of humanoid_planner": 24058,
     "files of humanoid_planner": 94,
-    "lines of humanoid_ros": 30071,
+    "lines of humanoid_ros": 30072,
     "files of humanoid_ros": 158,
     "lines of humanoid_sim": 31083,
     "files of humanoid_sim": 122,
@@ -60,7 +60,7 @@ BUDGETS = {
     "dataclasses": 628,
     "public names": 250,
     "folders that import each other": 2,
-    "words of docs": 41546,
+    "words of docs": 41596,
 }
 SLACK = 0.01
 
