@@ -28,8 +28,8 @@ from humanoid_gait.quadrature import GaussPoints
 from humanoid_gait.robot_model import RobotModel
 from humanoid_gait.self_clearance import self_gaps
 from humanoid_gait.sparse_blocks import Piece, block_piece, gathered, scattered
+from humanoid_gait.swing_heights import smooth_height, swing_heights
 from humanoid_model.arrays import Array
-from humanoid_model.ground_profile import GroundProfile
 
 _RANK = 1e-6
 """Singular values below this share of the greatest one count as zero: rows that depend on others."""
@@ -37,9 +37,6 @@ _INSIDE = 1e-2
 """By which joints stay inside their ranges at nodes, so that they do between them [rad or m]."""
 _SPEED = 0.96
 """Share of their greatest speeds that joints have at nodes, so that they keep these between them."""
-
-_RAMP = 0.01
-"""Length over which the height below soles that swing changes at an edge [m]."""
 
 
 class Rows(NamedTuple):
@@ -289,10 +286,10 @@ class Transcription:
         if not len(nodes):
             return found
         share = (nodes - layout.first[index]) / phase.intervals
+        ends = layout.first[index : index + 2]
         for name in phase.swinging:
             x = ca.SX.sym("x", layout.state)
-            corners = self.model.corners(name, self.model.configuration(x[: self.model.n]))
-            heights = corners[:, 2] - smooth_height(self.problem.ground, corners[:, 0])
+            heights = swing_heights(self.model, self.problem.ground, name, x[: self.model.n], self._reference[ends])
             function = ca.Function("swing", [x, ca.SX(0, 1)], [heights])
             least = 4.0 * phase.clearance * share * (1.0 - share)
             lower = np.repeat(least[:, None], heights.numel(), axis=1)
@@ -559,15 +556,6 @@ class Transcription:
         blocks = second.map(count)(own, mu)
         unknowns = self.layout.unknowns
         return piece, scattered(blocks, second.sparsity_out(0), kind.columns, kind.columns, (unknowns, unknowns))
-
-
-def smooth_height(ground: GroundProfile, x: ca.SX) -> ca.SX:
-    """Heights of a ground at x (k,) whose edges are ramps outside of the stairs [m]."""
-    found = float(ground.heights[0]) + ground.slope * x
-    for edge, rise in zip(ground.edges.tolist(), np.diff(ground.heights).tolist(), strict=True):
-        begin = edge - np.sign(rise) * 2.0 * _RAMP
-        found += 0.5 * rise * (1.0 + ca.tanh((x - begin) / _RAMP))
-    return found
 
 
 def _at(name: str, function: ca.Function, columns: NDArray[np.int64], stage: NDArray[np.int64], value: Array) -> Rows:

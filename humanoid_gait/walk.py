@@ -69,7 +69,8 @@ class WalkRequest:
         A stride it is where the robot turns or goes aside, or is heavier on one side.
 
         Raises:
-            InputError: the robot hasn't two soles, a left one and a right one; or it turns on a slope or on stairs.
+            InputError: the robot hasn't two soles, a left one and a right one; it turns on a slope or on stairs; or a
+                stair is shorter than a sole.
         """
         if self.turn and (self.slope or self.rise):
             raise InputError(f"is {self.turn}", element="turn", remedy="Turn on level ground")
@@ -152,6 +153,9 @@ class WalkRequest:
             return GroundProfile(LEVEL.edges, LEVEL.heights, math.tan(self.slope))
         location = robot.contacts[soles(robot)[0]]
         x = np.array([location.placement_link_patch.actInv(corner)[0] for corner in location.vertices_link])
+        if abs(self.length) <= np.ptp(x):
+            remedy = f"Give more than {np.ptp(x):g} m on stairs: a sole is so long, and stands on one"
+            raise InputError(f"is {self.length}", element="length", remedy=remedy)
         k = np.arange(-2, 8)
         # Edges midway between a sole's toe and the next one's heel.
         edges = 0.5 * (x.min() + x.max()) + abs(self.length) * (k + 0.5)

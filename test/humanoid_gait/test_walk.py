@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from humanoid_gait import AccelerationCost, ForceCost, GaitProblem, GaitSolver, State, TorqueCost, WalkRequest
-from humanoid_gait.transcription import smooth_height
+from humanoid_gait.guess import posture_guess
+from humanoid_gait.swing_heights import smooth_height
+from humanoid_gait.transcription import Transcription
 from humanoid_model import InputError, load_robot
 from humanoid_model.ground_profile import GroundProfile
 
@@ -44,6 +47,36 @@ def test_soles_stand_on_the_ground(name: str, request_: WalkRequest) -> None:
 def test_turns_are_for_level_ground() -> None:
     with pytest.raises(InputError, match="Turn on level ground"):
         WalkRequest(0.2, slope=0.1, turn=0.2).problem(load_robot("bip", geometry=False))
+
+
+def test_a_stair_has_room_for_a_sole() -> None:
+    with pytest.raises(InputError, match=r"length: is 0\.25\. Give more than 0\.29 m"):
+        WalkRequest(0.25, rise=0.1).problem(load_robot("bip", geometry=False))
+
+
+def test_no_edge_comes_through_a_sole_between_its_corners() -> None:
+    """Signs of the rows are those of an edge's height above the plane of the sole, told by Pinocchio."""
+    robot = load_robot("bip", geometry=False)
+    problem = WalkRequest(0.4, rise=0.11, single=0.8, double=0.3, intervals=(6, 20)).problem(robot)
+    t = Transcription(problem, posture_guess(problem))
+    index = next(i for i, phase in enumerate(problem.phases) if phase.swinging)
+    (name,) = problem.phases[index].swinging
+    location = robot.contacts[name]
+    kind = next(kind for kind in t.node_rows if kind.name == f"{name} swings")
+    q = robot.default_posture
+    sole = robot.link_placements(q)[location.link] * location.placement_link_patch
+    x, height = float(problem.ground.edges[2]), float(problem.ground.heights[3])
+    for above in (-0.01, 0.01):
+        place = pin.SE3(pin.utils.rotate("y", -0.4), np.array([x, 0.1, height + above]))
+        moved = robot.place_base(q, place * sole.inverse() * robot.placement_base(q))
+        corners = [place.act(location.placement_link_patch.actInv(corner)) for corner in location.vertices_link]
+        clear = min(corner[2] - problem.ground.height(corner[0]) for corner in corners)
+        assert clear > 0.02  # only the edge is in its way
+        state = np.zeros(t.layout.state)
+        state[: t.model.n] = t.coordinates.chart(moved[None])[0]
+        rows = np.asarray(kind.function(state, kind.parameters)).ravel()
+        assert (rows.min() < 0.0) == (above < 0.0)
+        assert rows.min() == pytest.approx(above * np.cos(0.4), abs=3e-3)
 
 
 def test_ramps_lie_outside_of_the_stairs() -> None:
@@ -83,6 +116,13 @@ def test_rests_stand_where_the_cycle_begins_and_further_on() -> None:
 )  # fmt: skip
 def test_it_walks(request_: WalkRequest) -> None:
     result = GaitSolver(request_.problem(load_robot("hrp2", geometry=False))).solve()
+    assert result.success, result.report()
+
+
+@pytest.mark.slow
+def test_long_soles_go_over_the_edges_of_stairs() -> None:
+    request = WalkRequest(0.4, rise=0.114, single=0.836, double=0.387, intervals=(6, 20))
+    result = GaitSolver(request.problem(load_robot("bip", geometry=False))).solve()
     assert result.success, result.report()
 
 
