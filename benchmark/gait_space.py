@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -120,10 +121,12 @@ def ahead(name: str) -> None:
     print(f"{name} 1.1 s ahead: {1e3 * np.median(seconds[2:]):.0f} ms an iteration, at best {1e3 * min(seconds):.0f}")
 
 
-def random_request(robot: Robot, generator: np.random.Generator) -> tuple[str, WalkRequest]:
+def random_request(
+    robot: Robot, generator: np.random.Generator, kinds: Sequence[str] = KINDS
+) -> tuple[str, WalkRequest]:
     """Return a kind of walk and a request of it that legs of the robot's length can walk."""
     leg = float(robot.placement_base(robot.default_posture).translation[2])
-    kind = str(generator.choice(KINDS))
+    kind = str(generator.choice(kinds))
     draw = generator.uniform
     request = WalkRequest(
         length=float(leg * draw(0.1, 0.4)), single=float(draw(0.5, 0.8)), double=float(draw(0.12, 0.3)),

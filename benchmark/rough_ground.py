@@ -8,6 +8,8 @@ import math
 import numpy as np
 import yaml
 
+from humanoid_model.ground_profile import GroundProfile
+
 HEAD = {
     "pairs": [{"between": ["*", "*"], "friction": 0.8}],
     "camera": {"xyz": [3.4, -2.4, 1.3], "look_at": [0.6, 0, 0.7]},
@@ -90,3 +92,14 @@ def ramp(slope: float, x: float, *, friction: float = 0.8) -> str:
         "ramp": _box([middle[0], 0.0, z], [0.0, -slope, 0.0], [length, 3.0, 0.4]),
     }
     return _scene(bodies, friction)
+
+
+def profile(ground: GroundProfile, *, friction: float = 0.8) -> str:
+    """Make a floor that rises along x as a ground does, a box of 3 m to each side for every height."""
+    if not len(ground.edges):
+        tilt = [0.0, -math.atan(ground.slope), 0.0]
+        return _scene({"floor": {"rpy": tilt, "shapes": [{"half_space": True}]}}, friction)
+    edges = [ground.edges[0] - 3.0, *ground.edges.tolist(), ground.edges[-1] + 3.0]
+    ways = zip(edges, edges[1:], ground.heights.tolist(), strict=False)
+    boxes = (([0.5 * (a + b), 0.0, z - 2.0], [0.0, 0.0, 0.0], [b - a, 6.0, 4.0]) for a, b, z in ways)
+    return _scene({f"stair_{k}": _box(*box) for k, box in enumerate(boxes)}, friction)

@@ -154,7 +154,7 @@ def generate_gait(
     if STOP in parts and parts[STOP].success:
         motions.append(moved(parts[STOP].motion, cycle, cycles))
     motion = joined(motions)
-    violations = judge_motion(motion, _further(problem.ground, steps), request.friction)
+    violations = judge_motion(motion, further(problem.ground, steps), request.friction)
     wrong = [f"{name}: {part.reason}" for name, part in parts.items() if not part.success]
     message = "; ".join(wrong) or told(violations)
     return Walk(robot, request, parts, cycles, motion, violations, message)
@@ -193,7 +193,7 @@ def _check_duration(value: Duration, name: str) -> None:
         raise InputError(f"is {value}", element=name, remedy="Give seconds above 0, or the least and the greatest")
 
 
-def _further(ground: GroundProfile, steps: int) -> GroundProfile:
+def further(ground: GroundProfile, steps: int) -> GroundProfile:
     """Return stairs with so many stairs more before and behind; other ground as it is."""
     if len(ground.edges) == 0:
         return ground
