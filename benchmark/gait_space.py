@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import pinocchio as pin
 
 from humanoid_gait import (
     Cycle,
@@ -41,6 +40,7 @@ from humanoid_gait.stages import Stages
 from humanoid_gait.transcription import Transcription
 from humanoid_gait.walk import soles
 from humanoid_model import InputError, Robot, load_robot
+from humanoid_model.payload import with_payload
 
 KINDS = ["level", "backwards", "turn", "side", "slope", "stairs", "heel and toe", "start", "stop"]
 STEPS = {"bip": 0.3, "hrp2": 0.25}
@@ -151,14 +151,6 @@ def random_request(
     return kind, request
 
 
-def loaded(robot: Robot, mass: float) -> Robot:
-    """Return a robot that carries a mass on its base's link, 0.2 m above its centre of mass."""
-    model = robot.model.copy()
-    own = model.inertias[robot.base_joint]
-    model.inertias[robot.base_joint] = own + pin.Inertia(mass, own.lever + np.array([0.0, 0.0, 0.2]), np.zeros((3, 3)))
-    return replace(robot, model=model)
-
-
 def asked(kind: str, request: WalkRequest, robot: Robot) -> GaitProblem:
     """Return the problem of a request; a start and a stop are those of its cycle, which is solved first.
 
@@ -184,7 +176,7 @@ def count(robots: list[str], requests: int, seed: int) -> None:
         load = float(generator.choice([0.0, 0.1]) * generator.random() * robot.total_mass)
         kind, request = random_request(robot, generator)
         try:
-            solver, make = made(asked(kind, request, loaded(robot, load) if load else robot))
+            solver, make = made(asked(kind, request, with_payload(robot, load) if load else robot))
             result, seconds = timed(solver)
         except InputError as problem:
             print(f"{index} {name} {kind}: {problem}", flush=True)

@@ -111,33 +111,37 @@ class GaitSolver:
 
     @threadpool_limits.wrap(limits=1, user_api="blas")  # matrices of stages are small: threads wait for each other
     def solve(
-        self, start: GaitResult | None = None, progress: ProgressCallback | None = None, time_limit: float = math.inf
-    ) -> GaitResult:
+        self, start: GaitResult | ProgramSolution | None = None, progress: ProgressCallback | None = None,
+        time_limit: float = math.inf,
+    ) -> GaitResult:  # fmt: skip
         """Solve, from a neighbour's solution if there is one.
 
         Args:
-            start: of a problem with the same phases and intervals.
+            start: of a problem with the same phases, intervals and rows.
             progress: is told of iterations, and may cancel; the last iterate is what there is then.
             time_limit: after which the last iterate is what there is [s].
 
         Raises:
             InputError: the start is of another shape; IPOPT has no progress and no time limit.
         """
-        if start is not None and len(start.solution.x) != self.transcription.layout.unknowns:
-            remedy = "Give a solution of the same robot, phases and intervals, or none"
-            raise InputError(f"has {len(start.solution.x)} unknowns", element="start", remedy=remedy)
+        near = start.solution if isinstance(start, GaitResult) else start
+        own = self.transcription.layout.unknowns, len(self.transcription.row_lower)
+        if near is not None and (len(near.x), len(near.multipliers)) != own:
+            remedy = f"Give one of {own[0]} and {own[1]}: of the same robot, phases and intervals; or none"
+            problem = f"has {len(near.x)} unknowns and {len(near.multipliers)} rows"
+            raise InputError(problem, element="start", remedy=remedy)
         if self._stages is None and (progress is not None or time_limit < math.inf):
             raise InputError("can't be stopped", element="solver 'ipopt'", remedy="Solve by 'stages'")
         begin = time.perf_counter()
-        near = None if start is None else start.solution
         barrier = self.options.barrier if near is None else min(self.options.barrier, NEAR)
         x = self.guess if near is None else near.x
-        own = (None, None) if near is None else (near.multipliers, near.bound_multipliers)
+        multipliers, of_bounds = (None, None) if near is None else (near.multipliers, near.bound_multipliers)
         if self._stages is None:
-            found = IpoptProgram(self.transcription, replace(self.options, barrier=barrier)).solve(x, *own)
+            program = IpoptProgram(self.transcription, replace(self.options, barrier=barrier))
+            found = program.solve(x, multipliers, of_bounds)
         else:
             watch = Watch(progress, time_limit)
-            found = InteriorPoint(self._stages, self.options).solve(x, barrier, own[0], own[1], watch)
+            found = InteriorPoint(self._stages, self.options).solve(x, barrier, multipliers, of_bounds, watch)
         return self._result(found, time.perf_counter() - begin)
 
     def _result(self, found: ProgramSolution, seconds: float) -> GaitResult:

@@ -8,11 +8,13 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_gait.mirrored_name import flipped, mirrored_name
-from humanoid_gait.placement import posture_at
+from humanoid_gait.placement import bounded_joints, posture_at
 from humanoid_gait.problem import Cycle, GaitProblem, State
 from humanoid_gait.transcription import Transcription
 from humanoid_model.arrays import Array
 
+_BENT = 0.2
+"""By which joints begin inside their ranges [rad]."""
 _SINK = 0.03
 """By which the base is lower than in the posture it comes from, so that legs may reach [m]."""
 
@@ -28,6 +30,10 @@ def posture_guess(problem: GaitProblem, posture: Array | None = None) -> Array:
     """
     robot = problem.robot
     q = robot.default_posture if posture is None else np.array(posture, dtype=float)
+    if posture is None:  # a straight knee doesn't know which way to bend
+        at, _, lower, upper = bounded_joints(robot)
+        inside = np.minimum(_BENT, 0.25 * (upper - lower))
+        q[at] = np.clip(q[at], lower + inside, upper - inside)
     tracks = _tracks(problem)
     times = np.concatenate([np.zeros(1), *[np.full(p.intervals, 1.0 / p.intervals) for p in problem.phases]]).cumsum()
     found = []

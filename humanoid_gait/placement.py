@@ -7,14 +7,28 @@ from collections.abc import Mapping
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from humanoid_model import Robot
 from humanoid_model.arrays import Array
 
 _ITERATIONS = 60
 _CLOSE = 1e-6
+_INSIDE = 1e-3
+"""By which joints stay inside their ranges [rad or m]."""
+_ENDLESS = 100.0
+"""Ranges that are wider are none [rad or m]."""
 _LONGEST = 0.3
 """Longest step of a joint in an iteration [rad]."""
+
+
+def bounded_joints(robot: Robot) -> tuple[NDArray[np.int64], NDArray[np.int64], Array, Array]:
+    """Return places in q and in v, and ranges, of the joints that have one."""
+    joints = [joint for joint in list(robot.model.joints)[1:] if joint.nq == 1]
+    at = np.array([joint.idx_q for joint in joints], dtype=np.int64)
+    lower, upper = robot.limits.lower[at], robot.limits.upper[at]
+    has = upper - lower < _ENDLESS
+    return at[has], np.array([joint.idx_v for joint in joints], dtype=np.int64)[has], lower[has], upper[has]
 
 
 def posture_at(robot: Robot, q: Array, places: Mapping[str, pin.SE3], rest: float = 1e-2) -> Array:
@@ -30,7 +44,7 @@ def posture_at(robot: Robot, q: Array, places: Mapping[str, pin.SE3], rest: floa
     """
     model, data = robot.model, robot.model.createData()
     start, q = np.array(q, dtype=float), np.array(q, dtype=float)
-    lower, upper = robot.limits.lower, robot.limits.upper
+    place_q, place_v, lower, upper = bounded_joints(robot)
     damping = np.full(model.nv, rest**2)
     for _ in range(_ITERATIONS):
         pin.computeJointJacobians(model, data, q)
@@ -48,9 +62,16 @@ def posture_at(robot: Robot, q: Array, places: Mapping[str, pin.SE3], rest: floa
         if np.linalg.norm(error) < _CLOSE:
             break
         back = pin.difference(model, q, start)
-        step = np.linalg.solve(J.T @ J + np.diag(damping), J.T @ error + damping * back * rest)
+        free = np.ones(model.nv, dtype=bool)
+        for _ in range(2):  # those at their bounds that would go further stay, and the others make up for them
+            step = np.zeros(model.nv)
+            own = J[:, free]
+            pull = own.T @ error + (damping * back * rest)[free]
+            step[free] = np.linalg.solve(own.T @ own + np.diag(damping[free]), pull)
+            at, way = q[place_q], step[place_v]
+            stuck = ((at <= lower + _INSIDE) & (way < 0.0)) | ((at >= upper - _INSIDE) & (way > 0.0))
+            free[place_v[stuck]] = False
         step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-12))
         q = pin.integrate(model, q, step)
-        bounded = np.isfinite(lower) & np.isfinite(upper) & (upper - lower < 100.0)
-        q[bounded] = np.clip(q[bounded], lower[bounded] + 1e-3, upper[bounded] - 1e-3)
+        q[place_q] = np.clip(q[place_q], lower + _INSIDE, upper - _INSIDE)
     return np.asarray(q)

@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 
 from humanoid_gait import Cycle, Walk, WalkRequest, generate_gait
-from humanoid_gait.generation import _further, cycles_of
+from humanoid_gait.generation import cycles_of, further
 from humanoid_gait.repeat import joined, moved, repeated
 from humanoid_model import InputError, Robot, load_robot
 from humanoid_model.ground_profile import GroundProfile
@@ -127,10 +127,10 @@ def test_strides_have_two_steps() -> None:
 
 def test_stairs_go_on_as_far_as_the_walk() -> None:
     stairs = GroundProfile(np.array([0.0, 0.3]), np.array([0.0, 0.1, 0.2]))
-    longer = _further(stairs, 5)
+    longer = further(stairs, 5)
     x = np.array([-1.31, -0.1, 0.1, 0.4, 1.7])
     np.testing.assert_allclose(longer.height(x), [-0.4, 0.0, 0.1, 0.2, 0.6], atol=1e-12)
-    assert _further(GroundProfile(np.zeros(0), np.zeros(1), 0.1), 5).slope == 0.1
+    assert further(GroundProfile(np.zeros(0), np.zeros(1), 0.1), 5).slope == 0.1
 
 
 @pytest.mark.slow
