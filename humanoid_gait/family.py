@@ -291,10 +291,8 @@ def _solved(task: tuple[Robot, WalkRequest, dict[str, float], GaitMemberSolution
     except InputError as problem:
         return str(problem)
     result = None
-    size, rows = solver.transcription.layout.unknowns, len(solver.transcription.row_lower)
-    if near is not None and near.sizes[1:] == (size, rows + size):
-        _, x, multipliers = near.arrays
-        result = solver.solve(_start(x, multipliers))
+    if near is not None and solver.fits(start := _start(*near.arrays[1:])):
+        result = solver.solve(start)
     if result is None or not result.success:
         result = solver.solve()
     if not result.success:

@@ -109,6 +109,11 @@ class GaitSolver:
         self._stages = Stages(self.transcription) if own else None
         self._made = time.perf_counter() - begin
 
+    def fits(self, solution: ProgramSolution) -> bool:
+        """Whether a solution has as many unknowns and rows as the program."""
+        own = self.transcription.layout.unknowns, len(self.transcription.row_lower)
+        return (len(solution.x), len(solution.multipliers)) == own
+
     @threadpool_limits.wrap(limits=1, user_api="blas")  # matrices of stages are small: threads wait for each other
     def solve(
         self, start: GaitResult | ProgramSolution | None = None, progress: ProgressCallback | None = None,
@@ -125,8 +130,8 @@ class GaitSolver:
             InputError: the start is of another shape; IPOPT has no progress and no time limit.
         """
         near = start.solution if isinstance(start, GaitResult) else start
-        own = self.transcription.layout.unknowns, len(self.transcription.row_lower)
-        if near is not None and (len(near.x), len(near.multipliers)) != own:
+        if near is not None and not self.fits(near):
+            own = self.transcription.layout.unknowns, len(self.transcription.row_lower)
             remedy = f"Give one of {own[0]} and {own[1]}: of the same robot, phases and intervals; or none"
             problem = f"has {len(near.x)} unknowns and {len(near.multipliers)} rows"
             raise InputError(problem, element="start", remedy=remedy)

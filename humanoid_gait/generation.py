@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from humanoid_gait.gait import GaitResult, GaitSolver
+from humanoid_gait.nearest import in_words, nearest_request
 from humanoid_gait.problem import Cycle, GaitProblem
 from humanoid_gait.repeat import joined, moved, repeated
 from humanoid_gait.walk import Duration, WalkRequest
@@ -41,6 +42,7 @@ class Walk:
         motion: of all of them; of the cycle's last iterate where that isn't solved.
         violations: what the motion doesn't keep by Pinocchio alone, the worst first.
         message: why it isn't what was asked for; empty where it is.
+        nearest: what walks nearest to a request whose cycle has no solution; None where that was not found.
     """
 
     robot: Robot
@@ -50,6 +52,7 @@ class Walk:
     motion: WholeBodyTrajectory
     violations: tuple[Violation, ...]
     message: str
+    nearest: WalkRequest | None = None
 
     @property
     def success(self) -> bool:
@@ -141,7 +144,9 @@ def generate_gait(
         )
         return parts[name].success
 
-    solved = solve(CYCLE, problem)
+    solved, nearest = solve(CYCLE, problem), None
+    if not solved and not parts[CYCLE].solution.ended:
+        nearest = nearest_request(robot, request, progress, max(end - time.perf_counter(), 0.0))
     first = parts[CYCLE].motion
     ways: dict[str, Callable[..., GaitProblem]] = {}
     if solved:
@@ -157,7 +162,11 @@ def generate_gait(
     violations = judge_motion(motion, further(problem.ground, steps), request.friction)
     wrong = [f"{name}: {part.reason}" for name, part in parts.items() if not part.success]
     message = "; ".join(wrong) or told(violations)
-    return Walk(robot, request, parts, cycles, motion, violations, message)
+    if nearest is not None:
+        message += f"; the nearest that walks has {in_words(nearest[0])}"
+    return Walk(
+        robot, request, parts, cycles, motion, violations, message, None if nearest is None else nearest[0]
+    )  # fmt: skip
 
 
 def cycles_of(cycle: Cycle, steps: int) -> int:

@@ -125,8 +125,9 @@ class InteriorPoint:
                 break
         pull = it.upper[0] - it.lower[0]
         return ProgramSolution(
-            it.x, it.multipliers, pull, it.cost, status == "solved", status, count, time.perf_counter() - began
-        )
+            it.x, it.multipliers, pull, it.cost, status == "solved", status, count, time.perf_counter() - began,
+            watch is not None and bool(watch.why),
+        )  # fmt: skip
 
     def _acceptance(self, filter_: Filter, mu: float) -> Callable[[Iterate], bool]:
         return lambda it: filter_.lets(self._program.infeasibility(it), self._barrier_function(it, mu))

@@ -49,6 +49,7 @@ class ProgramSolution:
         status: in its words.
         iterations: that it took.
         seconds: that it took, without making the program.
+        ended: whether it was cancelled, or its time was up.
     """
 
     x: Array
@@ -59,3 +60,4 @@ class ProgramSolution:
     status: str
     iterations: int
     seconds: float
+    ended: bool = False
