@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -115,6 +116,16 @@ class BarrierProgram:
             below, above = bounds.distances(values)
             total += float(np.log(below).sum() + np.log(above).sum())
         return total
+
+    def complementarity(self, it: Iterate) -> float:
+        """Mean of the distances from bounds times their multipliers; infinite where there are no bounds."""
+        total, count = 0.0, 0
+        for i, (bounds, values) in enumerate(zip(self.bounds, (it.x, it.slack), strict=True)):
+            below, above = bounds.distances(values)
+            for has, distance, z in ((bounds.has_lower, below, it.lower[i]), (bounds.has_upper, above, it.upper[i])):
+                total += float(distance[has] @ z[has])
+                count += int(has.sum())
+        return total / count if count else math.inf
 
     def barriers(self, it: Iterate, mu: float) -> tuple[list[Array], list[Array]]:
         """Return what bounds push with, less their multipliers, and their stiffness: of unknowns and of slacks."""
