@@ -30,12 +30,12 @@ from humanoid_gait import (
     GaitSolver,
     Hold,
     Phase,
-    SolverOptions,
     State,
     WalkRequest,
 )
 from humanoid_gait.guess import posture_guess
 from humanoid_gait.interior_point import InteriorPoint
+from humanoid_gait.program_solution import SolverOptions
 from humanoid_gait.stages import Stages
 from humanoid_gait.transcription import Transcription
 from humanoid_gait.walk import soles

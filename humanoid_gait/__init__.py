@@ -15,11 +15,11 @@ from humanoid_gait.costs import (  # noqa: E402
     TimeCost,
     TorqueCost,
 )
+from humanoid_gait.family import gait_family  # noqa: E402
 from humanoid_gait.gait import GaitResult, GaitSolver  # noqa: E402
 from humanoid_gait.generation import Walk, generate_gait  # noqa: E402
 from humanoid_gait.hold import Hold, hold_of  # noqa: E402
 from humanoid_gait.problem import Cycle, GaitProblem, Phase, State  # noqa: E402
-from humanoid_gait.program_solution import SolverOptions  # noqa: E402
 from humanoid_gait.proof import gait_proof  # noqa: E402
 from humanoid_gait.repeat import repeated  # noqa: E402
 from humanoid_gait.walk import WalkRequest  # noqa: E402
@@ -38,12 +38,12 @@ __all__ = [
     "Hold",
     "Phase",
     "PowerCost",
-    "SolverOptions",
     "State",
     "TimeCost",
     "TorqueCost",
     "Walk",
     "WalkRequest",
+    "gait_family",
     "gait_proof",
     "generate_gait",
     "hold_of",

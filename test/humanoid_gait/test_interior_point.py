@@ -14,13 +14,13 @@ from humanoid_gait import (
     ForceCost,
     GaitSolver,
     PowerCost,
-    SolverOptions,
     TimeCost,
     TorqueCost,
     WalkRequest,
 )
 from humanoid_gait.batched import BatchedFunction
 from humanoid_gait.guess import posture_guess, unknowns_guess
+from humanoid_gait.program_solution import SolverOptions
 from humanoid_gait.stages import Stages
 from humanoid_gait.transcription import Transcription
 from humanoid_model import InputError, load_robot
