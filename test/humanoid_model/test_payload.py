@@ -10,6 +10,8 @@ import pytest
 from humanoid_model import InputError, Scene, load_robot, load_scene, with_robot
 from humanoid_model.payload import with_payload
 
+pytestmark = pytest.mark.feature("003-F031")
+
 
 def test_the_centre_of_mass_is_that_of_both() -> None:
     robot = load_robot("hrp2", geometry=False)
