@@ -30,11 +30,13 @@ def posture_guess(problem: GaitProblem, posture: Array | None = None) -> Array:
     """
     robot = problem.robot
     q = robot.default_posture if posture is None else np.array(posture, dtype=float)
-    if posture is None:  # a straight knee doesn't know which way to bend
-        at, _, lower, upper = bounded_joints(robot)
-        inside = np.minimum(_BENT, 0.25 * (upper - lower))
-        q[at] = np.clip(q[at], lower + inside, upper - inside)
     tracks = _tracks(problem)
+    if posture is None:  # a straight knee doesn't know which way to bend; arms stay as they are
+        links = [robot.parts.links[robot.contacts[name].link].joint_id for name in tracks]
+        moving = [robot.model.joints[int(joint)].idx_v for link in links for joint in robot.model.supports[link]]
+        at, v, lower, upper = bounded_joints(robot)
+        inside = np.where(np.isin(v, moving), np.minimum(_BENT, 0.25 * (upper - lower)), 0.0)
+        q[at] = np.clip(q[at], lower + inside, upper - inside)
     times = np.concatenate([np.zeros(1), *[np.full(p.intervals, 1.0 / p.intervals) for p in problem.phases]]).cumsum()
     found = []
     base = _BaseTrack(problem, q, tracks)
