@@ -26,7 +26,7 @@ from humanoid_gait.walk import WalkRequest
 from humanoid_model import InputError, Robot
 from humanoid_model.archive import BROKEN_ARCHIVE, read_archive, write_archive
 from humanoid_model.arrays import Array
-from humanoid_model.checks import check_known
+from humanoid_model.checks import check_known, check_positive
 from humanoid_model.payload import with_payload
 from humanoid_model.progress import Progress, ProgressCallback, Watch
 
@@ -201,11 +201,14 @@ def member_solver(robot: Robot, request: WalkRequest, values: Mapping[str, float
         values: by axis.
 
     Raises:
-        InputError: there is no such cycle, or a speed where durations are free.
+        InputError: there is no such axis or cycle, a speed isn't above 0, or is given where durations are free.
     """
+    for name in values:
+        check_known(name, AXES, "axes", "axis")
     own = {name: float(value) for name, value in values.items() if name not in (SPEED, LOAD)}
     asked = replace(request, **own)  # type: ignore[arg-type]
     if SPEED in values:
+        check_positive(values[SPEED], SPEED, "speed in m/s")
         if isinstance(asked.single, tuple) or isinstance(asked.double, tuple) or asked.heel or asked.toe:
             remedy = "Give durations of single and double support, none of heel and toe"
             raise InputError("can't be given where durations are free", element=SPEED, remedy=remedy)

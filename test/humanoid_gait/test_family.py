@@ -95,6 +95,10 @@ def test_loads_and_speeds_are_those_asked_for(robot: Robot) -> None:
     phases = member_solver(robot, REQUEST, {"speed": 0.4, "length": 0.24}).problem.phases
     assert sum(phase.range[0] for phase in phases) == pytest.approx(0.6)
     assert phases[1].range[0] / phases[0].range[0] == pytest.approx(5.0)
+    with pytest.raises(InputError, match="speed: is 0"):
+        member_solver(robot, REQUEST, {"speed": 0.0})
+    with pytest.raises(InputError, match="heel"):
+        member_solver(robot, REQUEST, {"heel": 0.1})
     with pytest.raises(InputError, match="durations are free"):
         member_solver(robot, replace(REQUEST, single=(0.4, 0.6)), {"speed": 0.4})
 
