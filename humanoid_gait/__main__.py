@@ -63,7 +63,7 @@ def _run(options: argparse.Namespace) -> int:
 
     given = {name: getattr(options, name) for name in (*_NUMBERS, *_DURATIONS) if getattr(options, name) is not None}
     request = WalkRequest(options.length, **given)
-    robot = load_robot(options.robot, geometry=False)
+    robot = load_robot(options.robot, geometry=request.apart is not None)
     with progress_bar(sys.stderr) as bar:
 
         def tell(item: Progress) -> None:

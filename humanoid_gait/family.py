@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cycles of walking as a family: optimal ones on a grid of requests, and what lies between them in microseconds.
 
-The grid is solved by continuation: from its middle outwards, each member from one beside it. Between members unknowns
-are interpolated linearly along every axis; such a motion keeps the dynamics only nearly, and is what a solution begins
-from (:meth:`GaitFamily.solve`) or what a controller looks at while it walks.
+The grid is solved by continuation: from its middle outwards, each member from one beside it. What its cost changes with
+each axis comes from its multipliers (:mod:`humanoid_gait.sensitivity`). Between members unknowns and slopes are
+interpolated linearly along every axis, costs so that what is quadratic comes out exactly; such a motion keeps the
+dynamics only nearly, and is what a solution begins from (:meth:`GaitFamily.solve`) or what a controller looks at while
+it walks.
 """
 
 from __future__ import annotations
@@ -21,7 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humanoid_gait.gait import GaitResult, GaitSolver
+from humanoid_gait.guess import posture_guess
+from humanoid_gait.problem import GaitProblem
 from humanoid_gait.program_solution import ProgramSolution
+from humanoid_gait.sensitivity import lagrangian
+from humanoid_gait.transcription import Transcription
 from humanoid_gait.walk import WalkRequest
 from humanoid_model import InputError, Robot
 from humanoid_model.archive import BROKEN_ARCHIVE, read_archive, write_archive
@@ -34,6 +40,10 @@ SPEED, LOAD = "speed", "load"
 AXES = ("length", "side", "turn", "slope", "rise", "width", "single", "double", "clearance", "friction", SPEED, LOAD)
 """What may change: numbers of a request; the speed [m/s], single and double support in their proportion; and what the
 robot's heaviest link carries [kg]."""
+
+
+_CHANGE = 1e-4
+"""Share of a value by which it is changed for its slope."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +72,7 @@ class GaitFamily:
         request: what the axes don't change.
         axes: values by name, ascending.
         cost: (k1, k2, ...) of the cycles; NaN where there is none.
+        slopes: (k1, k2, ..., d) what it changes with each axis.
         durations: (k1, k2, ..., P) of their phases [s].
         unknowns: (k1, k2, ..., V) of their transcriptions.
         multipliers: (k1, k2, ..., R + V) of rows and of bounds of the unknowns.
@@ -72,6 +83,7 @@ class GaitFamily:
     request: WalkRequest
     axes: dict[str, Array]
     cost: Array
+    slopes: Array
     durations: Array
     unknowns: Array
     multipliers: Array
@@ -86,12 +98,14 @@ class GaitFamily:
         Raises:
             InputError: an axis is missing, unknown or beyond its ends, or a member beside it has no solution.
         """
-        corners, weights, slopes = self._beside(values)
+        corners, weights, off = self._beside(values)
         row = weights @ self._table[corners]
-        changes = slopes @ self._table[corners, 0]
-        count = self.durations.shape[-1]
-        own = dict(zip(self.axes, changes.tolist(), strict=True))
-        return Member(float(row[0]), row[1 : 1 + count], row[1 + count :], own)
+        # Of a quadratic function interpolation is as much too high as tangents are too low.
+        tangents = np.nan_to_num((off * self.slopes.reshape(-1, len(self.axes))[corners]).sum(axis=1))
+        ends = np.cumsum([1, len(self.axes), self.durations.shape[-1]])
+        _, slopes, durations, unknowns = np.split(row, ends)
+        own = dict(zip(self.axes, slopes.tolist(), strict=True))
+        return Member(float(row[0] + 0.5 * weights @ tangents), durations, unknowns, own)
 
     def solve(
         self, progress: ProgressCallback | None = None, time_limit: float = math.inf, **values: float
@@ -109,7 +123,7 @@ class GaitFamily:
         corners, weights, _ = self._beside(values)
         multipliers = weights @ self.multipliers.reshape(-1, self.multipliers.shape[-1])[corners]
         start = _start(self.at(**values).unknowns, multipliers)
-        return member_solver(self.robot, self.request, values).solve(start, progress, time_limit)
+        return GaitSolver(member_problem(self.robot, self.request, values)).solve(start, progress, time_limit)
 
     def save(self, path: str | Path) -> None:
         """Write the grid to a file; the robot and the request are not in it.
@@ -119,8 +133,8 @@ class GaitFamily:
         """
         words = json.dumps([[list(place), why] for place, why in self.reasons.items()])
         write_archive(
-            path, names=np.array(list(self.axes)), reasons=np.array(words), cost=self.cost, durations=self.durations,
-            unknowns=self.unknowns, multipliers=self.multipliers,
+            path, names=np.array(list(self.axes)), reasons=np.array(words), cost=self.cost, slopes=self.slopes,
+            durations=self.durations, unknowns=self.unknowns, multipliers=self.multipliers,
             **{f"axis_{name}": values for name, values in self.axes.items()},
         )  # fmt: skip
 
@@ -140,14 +154,12 @@ class GaitFamily:
             found = read_archive(path)
             axes = {str(name): found[f"axis_{name}"] for name in found["names"]}
             reasons = {tuple(place): why for place, why in json.loads(str(found["reasons"]))}
-            cost, durations, unknowns, multipliers = (
-                found[name] for name in ("cost", "durations", "unknowns", "multipliers")
-            )
-            family = cls(robot, request, axes, cost, durations, unknowns, multipliers, reasons)
+            arrays = [found[name] for name in ("cost", "slopes", "durations", "unknowns", "multipliers")]
+            family = cls(robot, request, axes, *arrays, reasons)
             middle = {name: float(values[len(values) // 2]) for name, values in axes.items()}
         except BROKEN_ARCHIVE as problem:
             raise InputError(f"is no family of gaits: {problem}", source=path, remedy="Save one") from problem
-        size = member_solver(robot, request, middle).transcription.layout.unknowns
+        size = _transcription(robot, request, middle).layout.unknowns
         if size != family.unknowns.shape[-1]:
             remedy = "Give the robot and the request that it was made for"
             raise InputError(f"has {family.unknowns.shape[-1]} unknowns, not {size}", source=path, remedy=remedy)
@@ -155,8 +167,8 @@ class GaitFamily:
 
     @cached_property
     def _table(self) -> Array:
-        """(G, 1 + P + V) cost, durations and unknowns of every member."""
-        rows = (self.cost[..., None], self.durations, self.unknowns)
+        """(G, 1 + d + P + V) cost, slopes, durations and unknowns of every member."""
+        rows = (self.cost[..., None], self.slopes, self.durations, self.unknowns)
         return np.concatenate([own.reshape(self.cost.size, -1) for own in rows], axis=1)
 
     @cached_property
@@ -164,36 +176,31 @@ class GaitFamily:
         return [math.prod(self.cost.shape[i + 1 :]) for i in range(self.cost.ndim)]
 
     def _beside(self, values: Mapping[str, float]) -> tuple[NDArray[np.int64], Array, Array]:
-        """Return the members beside values, their weights, and by axis how these change (d, members)."""
+        """Return the members beside values, their weights, and how far off values are from them (members, d)."""
         if set(values) != set(self.axes):
             raise InputError(f"are {sorted(values)}", element="values", remedy=f"Give {', '.join(self.axes)}")
         corners, weights = np.zeros(1, dtype=np.int64), np.ones(1)
-        slopes = np.zeros((0, 1))
+        off = np.zeros((1, 0))
         for (name, grid), stride in zip(self.axes.items(), self._strides, strict=True):
             value = float(values[name])
             if not grid[0] <= value <= grid[-1]:
                 raise InputError(f"is {value:g}", element=name, remedy=f"Give {grid[0]:g} to {grid[-1]:g}")
             i = min(int(np.searchsorted(grid, value, side="right")) - 1, len(grid) - 2)
-            width = float(grid[i + 1] - grid[i])
-            share = (value - float(grid[i])) / width
-            both, change = np.array([1.0 - share, share]), np.array([-1.0, 1.0]) / width
+            share = (value - float(grid[i])) / float(grid[i + 1] - grid[i])
+            off = np.column_stack([np.repeat(off, 2, axis=0), np.tile(value - grid[i : i + 2], len(corners))])
             corners = (corners[:, None] + stride * np.array([i, i + 1])).ravel()
-            before = (slopes[:, :, None] * both).reshape(len(slopes), len(corners))
-            slopes = np.vstack([before, (weights[:, None] * change).ravel()])
-            weights = (weights[:, None] * both).ravel()
+            weights = (weights[:, None] * np.array([1.0 - share, share])).ravel()
         needed = weights > 0.0
         for corner in corners[needed & ~np.isfinite(self._table[corners, 0])].tolist():
             place = tuple(int(i) for i in np.unravel_index(corner, self.cost.shape))
             where = ", ".join(f"{name} {grid[i]:g}" for (name, grid), i in zip(self.axes.items(), place, strict=True))
             problem = f"has no cycle at {where}: {self.reasons[place]}"
             raise InputError(problem, element="the family", remedy="Ask for other values")
-        if needed.all() or np.isfinite(self._table[corners, 0]).all():
-            return corners, weights, slopes
-        return corners[needed], weights[needed], np.full((len(self.axes), int(needed.sum())), np.nan)
+        return corners[needed], weights[needed], off[needed]
 
 
-def member_solver(robot: Robot, request: WalkRequest, values: Mapping[str, float]) -> GaitSolver:
-    """Return the solver of a member.
+def member_problem(robot: Robot, request: WalkRequest, values: Mapping[str, float]) -> GaitProblem:
+    """Return a member as a problem.
 
     Args:
         robot: that walks.
@@ -215,7 +222,7 @@ def member_solver(robot: Robot, request: WalkRequest, values: Mapping[str, float
         change = abs(asked.length) / (asked.single + asked.double) / values[SPEED]
         asked = replace(asked, single=asked.single * change, double=asked.double * change)
     load = values.get(LOAD, 0.0)
-    return GaitSolver(asked.problem(with_payload(robot, load) if load else robot))
+    return asked.problem(with_payload(robot, load) if load else robot)
 
 
 def gait_family(
@@ -266,19 +273,20 @@ def gait_family(
         raise InputError(why, element="axes", remedy="Leave out values of another kind of walk, such as a turn of 0")
     (one,) = sizes
     cost = np.full(shape, np.nan)
-    durations, unknowns, multipliers = (np.full((*shape, size), np.nan) for size in one)
+    arrays = [np.full((*shape, size), np.nan) for size in one]
     for place, own in found.items():
         cost[place] = own.cost
-        durations[place], unknowns[place], multipliers[place] = own.arrays
-    return GaitFamily(robot, request, grids, cost, durations, unknowns, multipliers, reasons)
+        for whole, part in zip(arrays, own.arrays, strict=True):
+            whole[place] = part
+    return GaitFamily(robot, request, grids, cost, *arrays, reasons)
 
 
 @dataclass(frozen=True, eq=False)
 class GaitMemberSolution:
-    """What a worker returns: the cost, and durations, unknowns, multipliers of rows and bounds."""
+    """What a worker returns: the cost, and its slopes, durations, unknowns, multipliers of rows and bounds."""
 
     cost: float
-    arrays: tuple[Array, Array, Array]
+    arrays: tuple[Array, Array, Array, Array]
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -290,11 +298,11 @@ def _solved(task: tuple[Robot, WalkRequest, dict[str, float], GaitMemberSolution
     """Return a member, or why there is none; from one beside it, and from nothing where that doesn't do."""
     robot, request, values, near = task
     try:
-        solver = member_solver(robot, request, values)
+        solver = GaitSolver(member_problem(robot, request, values))
     except InputError as problem:
         return str(problem)
     result = None
-    if near is not None and solver.fits(start := _start(*near.arrays[1:])):
+    if near is not None and solver.transcription.fits(start := _start(*near.arrays[2:])):
         result = solver.solve(start)
     if result is None or not result.success:
         result = solver.solve()
@@ -302,7 +310,32 @@ def _solved(task: tuple[Robot, WalkRequest, dict[str, float], GaitMemberSolution
         return result.reason
     own = result.solution
     multipliers = np.concatenate([own.multipliers, own.bound_multipliers])
-    return GaitMemberSolution(result.cost, (np.array(result.durations), own.x, multipliers))
+    slopes = np.array([_slope(robot, request, values, name, own) for name in values])
+    return GaitMemberSolution(result.cost, (slopes, np.array(result.durations), own.x, multipliers))
+
+
+def _slope(
+    robot: Robot, request: WalkRequest, values: Mapping[str, float], name: str, solution: ProgramSolution
+) -> float:
+    """Return what the optimal cost changes with an axis; NaN where programs beside it have another shape."""
+    change = _CHANGE * max(abs(values[name]), 0.1)
+    found = []
+    for own in (values[name] + change, values[name] - change, values[name]):
+        try:
+            beside = _transcription(robot, request, {**values, name: own})
+        except InputError:  # a load below 0
+            continue
+        if beside.fits(solution):
+            found.append((own, lagrangian(beside, solution)))
+        if len(found) == 2:
+            return (found[0][1] - found[1][1]) / (found[0][0] - found[1][0])
+    return math.nan
+
+
+def _transcription(robot: Robot, request: WalkRequest, values: Mapping[str, float]) -> Transcription:
+    """Return a member's program, as :class:`GaitSolver` writes it."""
+    problem = member_problem(robot, request, values)
+    return Transcription(problem, posture_guess(problem), carried=True)
 
 
 def _start(x: Array, multipliers: Array) -> ProgramSolution:

@@ -109,11 +109,6 @@ class GaitSolver:
         self._stages = Stages(self.transcription) if own else None
         self._made = time.perf_counter() - begin
 
-    def fits(self, solution: ProgramSolution) -> bool:
-        """Whether a solution has as many unknowns and rows as the program."""
-        own = self.transcription.layout.unknowns, len(self.transcription.row_lower)
-        return (len(solution.x), len(solution.multipliers)) == own
-
     @threadpool_limits.wrap(limits=1, user_api="blas")  # matrices of stages are small: threads wait for each other
     def solve(
         self, start: GaitResult | ProgramSolution | None = None, progress: ProgressCallback | None = None,
@@ -130,7 +125,7 @@ class GaitSolver:
             InputError: the start is of another shape; IPOPT has no progress and no time limit.
         """
         near = start.solution if isinstance(start, GaitResult) else start
-        if near is not None and not self.fits(near):
+        if near is not None and not self.transcription.fits(near):
             own = self.transcription.layout.unknowns, len(self.transcription.row_lower)
             remedy = f"Give one of {own[0]} and {own[1]}: of the same robot, phases and intervals; or none"
             problem = f"has {len(near.x)} unknowns and {len(near.multipliers)} rows"
@@ -152,7 +147,7 @@ class GaitSolver:
     def _result(self, found: ProgramSolution, seconds: float) -> GaitResult:
         motion = whole_body_motion(self.transcription, found.x)
         friction = [hold.friction for phase in self.problem.phases for hold in (*phase.holds, *phase.cuts)]
-        violations = judge_motion(motion, self.problem.ground, max(friction, default=1.0))
+        violations = judge_motion(motion, self.problem.ground, max(friction, default=1.0), self.problem.obstacles)
         return GaitResult(
             self.problem, motion, violations, found, self.transcription, found.cost, (self._made, seconds)
         )

@@ -159,7 +159,7 @@ def generate_gait(
     if STOP in parts and parts[STOP].success:
         motions.append(moved(parts[STOP].motion, cycle, cycles))
     motion = joined(motions)
-    violations = judge_motion(motion, further(problem.ground, steps), request.friction)
+    violations = judge_motion(motion, further(problem.ground, steps), request.friction, request.obstacles)
     wrong = [f"{name}: {part.reason}" for name, part in parts.items() if not part.success]
     message = "; ".join(wrong) or told(violations)
     if nearest is not None:

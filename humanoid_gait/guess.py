@@ -139,7 +139,8 @@ def unknowns_guess(transcription: Transcription, postures: Array) -> Array:
     x[states[:, :n]] = y
     durations = [0.5 * sum(phase.range) for phase in problem.phases]
     steps = np.array([durations[int(phase)] / problem.phases[int(phase)].intervals for phase in layout.phase_of])
-    slopes = np.diff(y, axis=0) / steps[:, None]
+    changes = np.diff(y, axis=0)
+    slopes = np.divide(changes, steps[:, None], out=np.zeros_like(changes), where=steps[:, None] > 0.0)
     rates = np.vstack([slopes[:1], 0.5 * (slopes[1:] + slopes[:-1]), slopes[-1:]])
     for node, end in ((0, problem.start), (-1, problem.end)):
         if isinstance(end, State):
@@ -164,6 +165,8 @@ def _weight_shared(transcription: Transcription, index: int) -> Array:
     """(s multipliers,) that carry the weight in equal parts; none of contacts that may pull."""
     point = transcription.points[index]
     found = np.zeros(point.multipliers)
+    if point.impact:
+        return np.tile(found, transcription.layout.points)
     pressing = [(own, part) for own, part in zip(point.loaded, point.slices, strict=True)
                 if not own.hold.contact.bilateral]
     for own, part in pressing:

@@ -18,7 +18,7 @@ from humanoid_gait.problem import State
 from humanoid_gait.transcription import Transcription
 from humanoid_model.arrays import Array
 from humanoid_model.whole_body_dynamics import zero_moment_point
-from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
+from humanoid_model.whole_body_trajectory import ContactSpan, Impact, PlannedForce, WholeBodyTrajectory
 
 _EQUATION, _KEPT = 5, 1e-6
 """DAQP's number for an equation, and what of one may be left."""
@@ -102,7 +102,12 @@ def whole_body_motion(transcription: Transcription, x: Array, period: float = np
     forces: list[list[PlannedForce]] = []
     spans: list[ContactSpan] = []
     begin = 0.0
+    impacts, struck = [], set()
     for index, point in enumerate(transcription.points):
+        if point.impact:
+            impacts.append(Impact(begin, _impulses(transcription, x, index)))
+            struck.add(len(parts["times"]))
+            continue
         part = phase_points(transcription, x, index)
         part = _smooth(transcription, part) if period == np.inf else _between(transcription, x, index, part, period)
         n = transcription.model.n
@@ -118,15 +123,28 @@ def whole_body_motion(transcription: Transcription, x: Array, period: float = np
     joined = {name: np.concatenate(values) for name, values in parts.items()}
     # Phases join where the solver's rows do, to its tolerance; players want them to join exactly.
     ends = np.cumsum([len(values) for values in parts["times"]])[:-1]
-    joined["q"][ends - 1], joined["v"][ends - 1] = joined["q"][ends], joined["v"][ends]
+    joined["q"][ends - 1] = joined["q"][ends]
+    ends = ends[[index not in struck for index in range(1, len(parts["times"]))]]
+    joined["v"][ends - 1] = joined["v"][ends]
     for state, k in ((problem.start, 0), (problem.end, -1)):
         if isinstance(state, State) and state.v is None and not state.free_v:
             joined["v"][k] = 0.0  # controllers want rest, not rest to the solver's tolerance
     return WholeBodyTrajectory(
         robot, joined["times"], joined["q"], joined["v"], joined["a"], _merged(spans),
-        tau=joined["tau"], forces=forces, zero_moment_point=joined["zmp"],
+        tau=joined["tau"], forces=forces, zero_moment_point=joined["zmp"], impacts=impacts,
         base=_base(transcription),
     )  # fmt: skip
+
+
+def _impulses(transcription: Transcription, x: Array, index: int) -> tuple[PlannedForce, ...]:
+    """Impulses of an impact: the mean of the points', which all do the same."""
+    layout, gauss, point = transcription.layout, transcription.gauss, transcription.points[index]
+    w = x[layout.stages(index)[0]]
+    zetas = np.asarray(transcription.interval(index)(w, transcription.parameters(index))[1]).reshape(-1, point.size)
+    zeta = (gauss.b @ zetas)[None, :]
+    n = transcription.model.n
+    q, _, _ = transcription.coordinates.samples(zeta[:, :n], zeta[:, n : 2 * n], zeta[:, 2 * n : 3 * n])
+    return tuple(_efforts(transcription, point, zeta, q)[1][0])
 
 
 def _smooth(transcription: Transcription, part: PhasePoints) -> PhasePoints:
@@ -183,7 +201,7 @@ def _efforts(
     """Return efforts (K, nv), planned forces and zero-moment points (K, 3)."""
     robot, count = transcription.problem.robot, len(zeta)
     surfaces = np.tile(point.parameters[:, None], count)
-    tau, *at_corners = (np.asarray(part) for part in point.efforts.map(count)(zeta.T, surfaces))
+    tau, *at_corners = (np.asarray(part) for part in point.efforts.map(count).call([zeta.T, surfaces]))
     efforts = tau.T.copy()
     efforts[:, transcription.model.free] = 0.0
     planned: list[list[PlannedForce]] = []

@@ -53,7 +53,7 @@ def nearest_request(
         except InputError:
             upper = share
             continue
-        known = None if found is None or not solver.fits(found[1].solution) else found[1]
+        known = None if found is None or not solver.transcription.fits(found[1].solution) else found[1]
         told = as_part(tell, 0, f"nearest walk, try {number + 1} of {_TRIES}: ")
         result = solver.solve(known, told, left)
         if result.success:

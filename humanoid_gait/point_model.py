@@ -5,13 +5,16 @@ Unknowns are :math:`\zeta=(y,\dot y,\ddot y,\lambda)`, coordinates with two deri
 forces. Forces at the corners of a unilateral contact are sums of the four edges of a pyramid in the friction cone,
 :math:`f=\sum_e\lambda_e(n\pm\mu t),\ \lambda_e\ge0`, so that cones are bounds; those of a bilateral contact are any.
 Efforts :math:`\tau=M\dot v+h-J^\top f` follow: where nothing drives they have to be zero.
+
+In an impact :math:`\ddot y` stands for the change of the rates and f for impulses: :math:`M\,\Delta v=J^\top f`, and
+what is held is at rest afterwards.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -21,8 +24,10 @@ import numpy as np
 
 from humanoid_gait.batched import BatchedFunction
 from humanoid_gait.contact_rows import ContactRows
+from humanoid_gait.costs import ForceCost
 from humanoid_gait.costs.cost import Cost
 from humanoid_gait.costs.instant import Instant
+from humanoid_gait.hold import Hold
 from humanoid_gait.problem import Phase
 from humanoid_gait.robot_model import RobotModel
 from humanoid_model.arrays import Array
@@ -31,6 +36,8 @@ _KNOWN: dict[Hashable, PointModel] = {}
 """Models that were made: places of contacts are parameters, so that one serves wherever the same parts of it touch."""
 _MOST = 16
 """Models that are kept."""
+_IMPULSES = ForceCost(1e-3)
+"""Cost of impulses, in place of the gait's: it tells those apart that do the same [1/(N s)²]."""
 
 
 class PointModel:
@@ -41,6 +48,7 @@ class PointModel:
 
     Attributes:
         model: of the robot.
+        impact: whether it is one.
         contacts: rows of each hold.
         loaded: of each hold and each cut, which both have forces.
         equalities: number of the first two kinds of rows, which have to be zero.
@@ -59,8 +67,9 @@ class PointModel:
 
     def __init__(self, model: RobotModel, phase: Phase, costs: Sequence[Cost]) -> None:
         """Write the expressions down."""
-        self.model = model
-        self.contacts = [ContactRows(model, hold) for hold in phase.holds]
+        self.impact = phase.impact
+        self.model = model = model.struck() if phase.impact else model
+        self.contacts = [ContactRows(model, hold) for hold in _bearing(phase)]
         self.loaded = [*self.contacts, *[ContactRows(model, hold) for hold in phase.cuts]]
         holds = [own.hold for own in self.loaded]
         counts = [own.multipliers for own in self.loaded]
@@ -73,7 +82,7 @@ class PointModel:
         self.size = 3 * n + self.multipliers
         zeta, symbols = ca.SX.sym("zeta", self.size), ca.SX.sym("parameters", 13 * len(holds))
         self.parameters = np.concatenate([np.zeros(0), *[own.parameters for own in self.loaded]])
-        cost, rows, tau, forces = self._expressions(zeta, symbols, costs)
+        cost, rows, tau, forces = self._expressions(zeta, symbols, (_IMPULSES,) if phase.impact else costs)
         self.equalities = len(model.free) + sum(len(own) for own in self.contacts)
         self.limited = np.flatnonzero(np.isfinite(model.limit))
         least = rows.numel() - self.equalities - len(self.limited)
@@ -94,7 +103,7 @@ class PointModel:
         holds = [(own.contact.location.name, own.part, own.contact.bilateral, own.least, own.friction == 0.0,
                   np.isinf(own.friction)) for own in (*phase.holds, *phase.cuts)]  # fmt: skip
         robot, heading = model.coordinates.robot, model.coordinates.heading
-        key = (robot, heading, model.gravity, tuple(holds), len(phase.cuts), tuple(costs))
+        key = (robot, heading, model.gravity, tuple(holds), len(phase.cuts), tuple(costs), phase.impact)
         try:
             hash(key)
         except TypeError:  # a cost with an array
@@ -104,7 +113,7 @@ class PointModel:
                 _KNOWN.pop(next(iter(_KNOWN)))
             _KNOWN[key] = cls(model, phase, costs)
         found = copy.copy(_KNOWN[key])
-        found.contacts = [ContactRows(model, hold) for hold in phase.holds]
+        found.contacts = [ContactRows(model, hold) for hold in _bearing(phase)]
         found.loaded = [*found.contacts, *[ContactRows(model, hold) for hold in phase.cuts]]
         found.parameters = np.concatenate([np.zeros(0), *[own.parameters for own in found.loaded]])
         # Which rows a hold has may depend on where it is.
@@ -119,6 +128,9 @@ class PointModel:
         y, rate, change = zeta[:n], zeta[n : 2 * n], zeta[2 * n : 3 * n]
         multipliers = self.scale * zeta[3 * n :]
         q, v, a = model.coordinates.motion(y, rate, change)
+        if self.impact:
+            q, a, _ = model.coordinates.motion(y, change, ca.SX.zeros(n))
+            v = ca.SX.zeros(n)
         links = tuple(dict.fromkeys(own.hold.contact.location.link for own in self.loaded))
         wrenches = {link: ca.SX.zeros(6) for link in links}
         forces = []
@@ -143,7 +155,7 @@ class PointModel:
         limited = np.flatnonzero(np.isfinite(model.limit)).tolist()
         rows = ca.vertcat(
             tau[model.free.tolist()] / model.weight,
-            *[own.acceleration(y, rate, change, surface)
+            *[own.rate(y, rate + change, surface) if self.impact else own.acceleration(y, rate, change, surface)
               for own, surface in zip(self.contacts, surfaces, strict=False)],
             (tau[driven] / limit)[limited],
             *[own.excess(multipliers[part]) / model.weight
@@ -222,3 +234,8 @@ class PointModel:
             self._derived[name] = ca.Function(name, [*self.given, *more], write())
         found: ca.Function = self._derived[name]
         return found
+
+
+def _bearing(phase: Phase) -> list[Hold]:
+    """What is held; least forces are none of an impact's."""
+    return [replace(hold, least=0.0) for hold in phase.holds] if phase.impact else list(phase.holds)

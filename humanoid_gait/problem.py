@@ -15,6 +15,7 @@ from humanoid_gait.costs import AccelerationCost, Cost, ForceCost, TorqueCost
 from humanoid_gait.hold import Hold
 from humanoid_model import InputError, Robot
 from humanoid_model.arrays import Array
+from humanoid_model.description import Geometry
 from humanoid_model.ground_profile import LEVEL, GroundProfile
 
 
@@ -60,14 +61,17 @@ class Tube:
 
 @dataclass(frozen=True)
 class Phase:
-    """A time in which the contacts don't change.
+    """A time in which the contacts don't change; none at all is a flight.
+
+    One of duration 0 is an impact: what the phase before doesn't hold strikes its place and stays there, by impulses
+    within the same cones; velocities jump, positions don't.
 
     Attributes:
         holds: what is held.
         cuts: what bears, though no row holds it: loops that are cut open, their forces controls, their closure a cost
             (:class:`.ClosureCost`).
-        duration: [s], or its least and greatest value where it is free.
-        intervals: of the transcription.
+        duration: [s], or its least and greatest value where it is free; 0 of an impact.
+        intervals: of the transcription; 1 of an impact.
         swinging: locations that swing: their corners stay above the ground.
         clearance: height of these in the middle of the phase [m]; towards its ends it falls as a parabola does.
         tube: that the motion stays in; None where it is free.
@@ -88,10 +92,12 @@ class Phase:
             InputError: a duration or a number of intervals that can't be, or a location held twice.
         """
         least, most = self.range
-        if not 0.0 < least <= most < math.inf:
-            raise InputError(
-                f"is {self.duration}", element="duration", remedy="Give one above 0, or the least and the greatest"
-            )
+        if not (0.0 < least <= most < math.inf or self.impact):
+            remedy = "Give one above 0, or the least and the greatest; 0 of an impact"
+            raise InputError(f"is {self.duration}", element="duration", remedy=remedy)
+        if self.impact and (self.intervals > 1 or self.swinging or self.cuts or self.tube or not self.holds):
+            remedy = "Give holds and one interval, nothing that swings, no cuts, no tube"
+            raise InputError("is 0, an impact's", element="duration", remedy=remedy)
         if self.intervals < 1:
             raise InputError(f"are {self.intervals}", element="intervals", remedy="Give one or more")
         names = [(hold.contact.location.name, hold.part) for hold in (*self.holds, *self.cuts)]
@@ -104,6 +110,11 @@ class Phase:
         if isinstance(self.duration, tuple):
             return self.duration
         return (self.duration, self.duration)
+
+    @property
+    def impact(self) -> bool:
+        """Whether it is an impact."""
+        return self.duration == 0.0
 
     @property
     def free(self) -> bool:
@@ -162,6 +173,8 @@ class GaitProblem:
         efforts: share of the joints' effort limits that is used.
         speeds: share of their speed limits.
         apart: gap that capsules around the robot's bodies keep from each other at nodes [m]; None where they may touch.
+        obstacles: boxes, cylinders, capsules, spheres and half-spaces in the world that they keep that gap from, too;
+            none at least.
     """
 
     robot: Robot
@@ -175,13 +188,14 @@ class GaitProblem:
     efforts: float = 1.0
     speeds: float = 1.0
     apart: float | None = None
+    obstacles: Sequence[Geometry] = ()
 
     def __post_init__(self) -> None:
         """Check that phases join.
 
         Raises:
             InputError: there is no phase, no cost, a cycle with a given start, a free joint that the robot doesn't
-                have, or contacts that jump from one phase to the next.
+                have, contacts that jump from one phase to the next, or the robot has no shapes to keep clear.
         """
         for name, state in (("start", self.start), ("end", self.end)):
             for joint in (*state.free_q, *state.free_v) if isinstance(state, State) else ():
@@ -193,6 +207,10 @@ class GaitProblem:
                     )
         if not self.phases:
             raise InputError("there are none", element="phases", remedy="Give one or more")
+        shapes = any(link.collisions for link in self.robot.description.links.values())
+        if (self.obstacles or self.apart is not None) and not shapes:
+            remedy = "Load it with its geometry, or leave out 'apart' and 'obstacles'"
+            raise InputError("has no shapes to keep clear", element=f"robot '{self.robot.name}'", remedy=remedy)
         if not self.costs:
             raise InputError("there are none", element="costs", remedy="Give one or more")
         if self.start is not None and isinstance(self.end, Cycle):

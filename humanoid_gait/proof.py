@@ -90,7 +90,10 @@ class GaitProof:
 def gait_proof(result: GaitResult) -> GaitProof:
     """Return the conditions of all phases of a solution, and of what joins them."""
     transcription = result.transcription
-    found = tuple(phase_proof(result, index) for index in range(len(transcription.points)))
+    found = tuple(
+        (_impact_proof if point.impact else phase_proof)(result, index)
+        for index, point in enumerate(transcription.points)
+    )
     n = transcription.layout.n
     nodes = transcription.layout.first
     pulls = _node_pulls(result, nodes)
@@ -151,6 +154,23 @@ def phase_proof(result: GaitResult, index: int) -> PhaseProof:
         times, costates, hamiltonian, at_nodes, float(np.abs(Ha).max()) / size,
         float(np.abs(off).max(initial=0.0)) / size, float(np.ptp(at_nodes)) / scale, free * abs(mean) / scale,
     )  # fmt: skip
+
+
+def _impact_proof(result: GaitResult, index: int) -> PhaseProof:
+    """Return the conditions of an impact: how costates jump, and the gradient by the jump of the rates, which is 0."""
+    transcription, solution = result.transcription, result.solution
+    layout, n = transcription.layout, transcription.layout.n
+    w, p = solution.x[layout.stages(index)[0]], transcription.parameters(index)
+    _, slope, first, _ = transcription.stage(index)
+    D, J = (np.asarray(part) for part in first(w, p))
+    node = int(layout.first[index])
+    nu = solution.multipliers[transcription.gaps[node]]
+    pull = np.asarray(slope(w, p)).ravel() + D.T @ nu + J.T @ solution.multipliers[transcription.paths[index][0]]
+    costates = np.array([pull[: 2 * n], -nu[: 2 * n]])
+    size = max(float(np.abs(costates).max()), 1e-12)
+    rates = pull[layout.state : layout.state + layout.points * n]
+    none = np.zeros(1)
+    return PhaseProof(none, costates, none, none[:, None], float(np.abs(rates).max()) / size, 0.0, 0.0, 0.0)
 
 
 def _at_nodes(

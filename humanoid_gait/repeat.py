@@ -62,7 +62,13 @@ def joined(motions: Sequence[WholeBodyTrajectory]) -> WholeBodyTrajectory:
     rows = {name: np.concatenate([getattr(part, name) for part in motions]) for name in ("q", "v", "a", "tau")}
     # Parts meet to the solver's tolerance; players want no jump.
     ends = np.cumsum([len(part.times) for part in motions])[:-1]
-    rows["q"][ends - 1], rows["v"][ends - 1] = rows["q"][ends], rows["v"][ends]
+    rows["q"][ends - 1] = rows["q"][ends]
+    impacts = [
+        own._replace(time=own.time - float(part.times[0]) + float(begin))
+        for begin, part in zip(begins, motions, strict=False) for own in part.impacts
+    ]  # fmt: skip
+    ends = ends[[all(abs(own.time - begin) > _SAME for own in impacts) for begin in begins[1:-1]]]
+    rows["v"][ends - 1] = rows["v"][ends]
     moments = [part.zero_moment_point for part in motions if part.zero_moment_point is not None]
     times = [part.times - part.times[0] + begin for begin, part in zip(begins, motions, strict=False)]
     for before, after in itertools.pairwise(times):
@@ -73,6 +79,7 @@ def joined(motions: Sequence[WholeBodyTrajectory]) -> WholeBodyTrajectory:
         motions[0].robot, every, rows["q"], rows["v"], rows["a"], spans, tau=rows["tau"],
         forces=[sample for part in motions for sample in part.forces],
         zero_moment_point=np.concatenate(moments) if len(moments) == len(motions) else None,
+        impacts=[own._replace(time=_sample(every, own.time)) for own in impacts],
     )  # fmt: skip
 
 
@@ -94,9 +101,10 @@ def _next(motion: WholeBodyTrajectory, cycle: Cycle) -> WholeBodyTrajectory:
     def place(point: Array) -> Array:
         return np.asarray(step.act(flip * point))
 
-    forces = [
-        [_force(force, step, flip, cycle.mirrored) for force in sample] for sample in motion.forces
-    ]
+    def image_of(sample: Sequence[PlannedForce]) -> tuple[PlannedForce, ...]:
+        return tuple(_force(force, step, flip, cycle.mirrored) for force in sample)
+
+    forces = [image_of(sample) for sample in motion.forces]
     spans = []
     for span in motion.contacts:
         hold = Hold(span.contact, span.part)
@@ -106,6 +114,7 @@ def _next(motion: WholeBodyTrajectory, cycle: Cycle) -> WholeBodyTrajectory:
     return WholeBodyTrajectory(
         robot, motion.times, q, image(motion.v), image(motion.a), spans, tau=image(motion.tau), forces=forces,
         zero_moment_point=None if zmp is None else np.array([place(row) for row in zmp]),
+        impacts=[own._replace(impulses=image_of(own.impulses)) for own in motion.impacts],
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -53,6 +54,13 @@ class RobotModel:
         self.driven = np.array(driven, dtype=int)
         self.free = np.setdiff1d(np.arange(self.n), self.driven)
         self.limit: Array = np.array(robot.limits.effort[self.driven])
+
+    def struck(self) -> RobotModel:
+        """Return what impulses meet: no gravity, and nothing that drives, since efforts are finite."""
+        found = copy.copy(self)
+        found.gravity, found.free = (0.0, 0.0, 0.0), np.arange(self.n)
+        found.driven, found.limit = np.zeros(0, dtype=int), np.zeros(0)
+        return found
 
     def dynamics(self, links: tuple[str, ...]) -> ca.Function:
         """Return inverse dynamics with wrenches on links: (q, v, a, (links, 6)) to efforts (nv,)."""

@@ -28,7 +28,7 @@ def slack_name(t: Transcription, row: int) -> str:
     """Name what an inequality row is of."""
     for name, rows in t.kinds:
         if row in rows:
-            return f"height at which {name}"
+            return f"height at which {name}" if name.endswith(("swings", "tilts")) else f"that {name}"
     for point, path in zip(t.points, t.paths, strict=True):
         if row in path:
             place = int(np.argwhere(path == row)[0, 1]) % len(point.lower) - point.equalities

@@ -161,14 +161,18 @@ class Stages:
         forces = w[:, layout.state + s * n :].reshape(len(w), s, count)
         return np.concatenate([at.reshape(len(w), s, 3 * n), forces], axis=2).reshape(len(w) * s, -1), motion, h
 
-    def _step(self, h: Array) -> tuple[Array, Array]:
+    def _weights(self, index: int, h: Array) -> Array:
+        """(N,) of intervals in what is summed up over time [s]; an impact counts as one second."""
+        return np.ones(1) if self.transcription.points[index].impact else h
+
+    def _step(self, index: int, h: Array) -> tuple[Array, Array]:
         """(N, 2, 2 + s) of y, rate and accelerations to the next y and rate, and its derivative by the length."""
         gauss, s = self.transcription.gauss, self.transcription.layout.points
         T, slope = np.zeros((len(h), 2, 2 + s)), np.zeros((len(h), 2, 2 + s))
         T[:, 0, 0] = T[:, 1, 1] = 1.0
         T[:, 0, 1] = h
         T[:, 0, 2:] = h[:, None] ** 2 * gauss.b * (1.0 - gauss.c)
-        T[:, 1, 2:] = h[:, None] * gauss.b
+        T[:, 1, 2:] = self._weights(index, h)[:, None] * gauss.b
         slope[:, 0, 1] = 1.0
         slope[:, 0, 2:] = 2.0 * h[:, None] * gauss.b * (1.0 - gauss.c)
         slope[:, 1, 2:] = gauss.b
@@ -183,12 +187,13 @@ class Stages:
         for index, point in enumerate(t.points):
             zeta, motion, h = self._zeta(x, index)
             rate, own = point.batched_value(zeta, point.parameters)
-            cost += float(np.repeat(h, layout.points) * np.tile(t.gauss.b, len(h)) @ rate[:, 0])
+            weights = np.repeat(self._weights(index, h), layout.points)
+            cost += float(weights * np.tile(t.gauss.b, len(h)) @ rate[:, 0])
             rows[t.paths[index]] = own.reshape(len(h), -1)
             nodes = slice(layout.first[index], layout.first[index + 1])
             after = states[layout.first[index] + 1 : layout.first[index + 1] + 1] - states[nodes]
             after[:, : 2 * n] = states[layout.first[index] + 1 : layout.first[index + 1] + 1, : 2 * n]
-            after[:, : 2 * n] -= (self._step(h)[0] @ motion).reshape(len(h), 2 * n)
+            after[:, : 2 * n] -= (self._step(index, h)[0] @ motion).reshape(len(h), 2 * n)
             rows[t.gaps[nodes]] = after
         for node in self._nodes:
             rows[node.rows] = node.value(x)
@@ -204,7 +209,7 @@ class Stages:
         points = []
         for index, point in enumerate(t.points):
             zeta, motion, h = self._zeta(x, index)
-            weights = np.repeat(h, s) * np.tile(t.gauss.b, len(h))
+            weights = np.repeat(self._weights(index, h), s) * np.tile(t.gauss.b, len(h))
             cost = point.batched_value(zeta, point.parameters)[0][:, 0]
             slopes, *parts = point.batched_first(zeta, point.parameters)
             first = point.batched_first
@@ -222,7 +227,7 @@ class Stages:
             paths.append(G)
             D = np.zeros((len(h), layout.state, stage))
             D[:, np.arange(2 * n, layout.state), np.arange(2 * n, layout.state)] = 1.0
-            steps, bent = self._step(h)
+            steps, bent = self._step(index, h)
             for i in range(2):
                 for j, first_column in enumerate(place.blocks):
                     D[:, i * n + np.arange(n), first_column + np.arange(n)] = steps[:, i, j, None]
@@ -246,7 +251,7 @@ class Stages:
 
     def _path(self, index: int, efforts: Array, held: Array) -> Array:
         """(K, rows, m) Jacobians of the points' rows, of those of efforts and accelerations of contacts."""
-        model, place = self.transcription.model, self._place[index]
+        model, place = self.transcription.points[index].model, self._place[index]
         driven = efforts[:, place.limited] / place.limit[:, None]
         excess = self.transcription.points[index].excess
         excess = np.broadcast_to(excess, (len(efforts), *excess.shape))
@@ -269,10 +274,11 @@ class Stages:
             mu = multipliers[t.paths[index]].reshape(len(own.zeta), -1)
             k = stiffness[t.paths[index]].reshape(len(own.zeta), -1)
             limited = slice(point.equalities, point.equalities + len(place.limited))
-            free = len(t.model.free)
+            model = point.model
+            free = len(model.free)
             efforts = np.zeros((len(mu), n))
-            efforts[:, t.model.driven] = own.weights[:, None] * own.by_effort
-            efforts[:, t.model.free] += mu[:, :free] / t.model.weight
+            efforts[:, model.driven] = own.weights[:, None] * own.by_effort
+            efforts[:, model.free] += mu[:, :free] / model.weight
             efforts[:, place.limited] += mu[:, limited] / place.limit
             (entries,) = point.batched_second(own.zeta, point.parameters, efforts, mu[:, free : point.equalities])
             H = np.zeros((len(mu), point.size, point.size))
@@ -282,7 +288,7 @@ class Stages:
             H[:, columns[below], rows[below]] = entries[:, below]
             by_both, crossed, by_zeta = (own.weights[:, None] * part for part in own.curvature)
             first = point.batched_first
-            J = own.efforts[:, t.model.driven]
+            J = own.efforts[:, model.driven]
             turned = J.transpose(0, 2, 1)
             stiff = first.dense(4, by_both)
             stiff[:, place.limited_driven, place.limited_driven] += k[:, limited] / place.limit**2
@@ -322,7 +328,7 @@ class Stages:
         pull = own.weights[:, None] * own.gradient + np.einsum("kr,krm->km", mu, J)
         pull = pull[:, : 3 * n].reshape(len(h), s, 3, n)
         maps, bends = self._maps(h)
-        bent = self._step(h)[1]
+        bent = self._step(index, h)[1]
         nu = multipliers[t.gaps[layout.first[index] : layout.first[index + 1], : 2 * n]].reshape(len(h), 2, n)
         cross = np.einsum("kirj,kirn->kjn", bends, pull) - np.einsum("krj,krn->kjn", bent, nu)
         rates = own.gradient[:, : 3 * n].reshape(len(h), s, 3, n) * gauss.b[:, None, None]
@@ -361,10 +367,10 @@ def layout_places(t: Transcription, index: int) -> _Places:
     layout, n, s = t.layout, t.layout.n, t.layout.points
     blocks = [0, n, *(layout.state + i * n for i in range(s))]
     forces = [layout.state + s * n + i * layout.multipliers[index] for i in range(s)]
-    limited = t.points[index].limited
+    limited, model = t.points[index].limited, t.points[index].model
     return _Places(
         np.array(blocks, dtype=np.int64), np.array(forces, dtype=np.int64), layout.durations.get(index, -1),
-        t.model.driven[limited], limited, t.model.limit[limited],
+        model.driven[limited], limited, model.limit[limited],
     )  # fmt: skip
 
 

@@ -23,9 +23,11 @@ from humanoid_gait.coordinates import Coordinates
 from humanoid_gait.layout import Layout
 from humanoid_gait.mirror import Mirror
 from humanoid_gait.point_model import PointModel
+from humanoid_gait.program_solution import ProgramSolution
 from humanoid_gait.problem import Corridor, Cycle, GaitProblem, Phase, State, Tube
 from humanoid_gait.quadrature import GaussPoints
 from humanoid_gait.robot_model import RobotModel
+from humanoid_gait.scene_clearance import scene_gaps
 from humanoid_gait.self_clearance import self_gaps
 from humanoid_gait.sparse_blocks import Piece, block_piece, gathered, scattered
 from humanoid_gait.swing_heights import smooth_height, swing_heights
@@ -121,6 +123,10 @@ class Transcription:
         self._bounds()
         self._number()
 
+    def fits(self, solution: ProgramSolution) -> bool:
+        """Whether a solution has as many unknowns and rows as the program."""
+        return (len(solution.x), len(solution.multipliers)) == (self.layout.unknowns, len(self.row_lower))
+
     # Bounds ---------------------------------------------------------------------------------------------------------
 
     def _bounds(self) -> None:
@@ -184,19 +190,22 @@ class Transcription:
                 speed = speed + h * float(gauss.a[i, j]) * A[j]
             zetas.append(ca.vertcat(at, speed, A[i], w[first + i * count : first + (i + 1) * count]))
         following, speed = y + h * rate, rate
+        weight = 1.0 if self.points[index].impact else h
         for j in range(s):
             following = following + h**2 * float(gauss.b[j] * (1.0 - gauss.c[j])) * A[j]
-            speed = speed + h * float(gauss.b[j]) * A[j]
+            speed = speed + weight * float(gauss.b[j]) * A[j]
         after = ca.vertcat(following, speed, w[2 * n : layout.state])
         return ca.Function("interval", [w, p], [after, ca.vertcat(*zetas), h])
 
-    def _stage(self, index: int) -> list[ca.Function]:
+    def stage(self, index: int) -> list[ca.Function]:
         """Functions of an interval's (w, parameters): values, gradient, Jacobians, and with factors the Hessian."""
         layout, point = self.layout, self.points[index]
         s, b = layout.points, self.gauss.b
         w = ca.MX.sym("w", layout.state + layout.controls(index))
         p = ca.MX.sym("p", 1 + len(point.parameters))
         after, zetas, h = self.interval(index)(w, p)
+        if point.impact:
+            h = ca.MX(1.0)
         Z, D, dh = ca.jacobian(zetas, w), ca.jacobian(after, w), ca.jacobian(h, w)
         parts, surfaces = ca.vertsplit(zetas, point.size), p[1:]
         Zs = [Z[i * point.size : (i + 1) * point.size, :] for i in range(s)]
@@ -245,7 +254,10 @@ class Transcription:
                 found += [row for own in phase.tube.corridors for row in self._corridor(index, phase.tube, own)]
             found += self._tilts(index, phase)
         if self.problem.apart is not None:
-            found += self._apart(self.problem.apart)
+            found += self._apart("parts keep apart", self_gaps(self.model, self.problem.apart, self._reference))
+        if self.problem.obstacles:
+            gaps = scene_gaps(self.model, self.problem.obstacles, self.problem.apart or 0.0, self._reference)
+            found += self._apart("obstacles stay clear", gaps)
         found += self._ends()
         return found
 
@@ -265,18 +277,21 @@ class Transcription:
             rows = _independent(J, more)
             J = np.vstack([J, more])
             if len(rows):
-                found.append(self._held(f"{own.hold.name} begins", own, rows, node))
+                found.append(self._held(f"{own.hold.name} begins", own, rows, node, not self.points[index].impact))
         return found
 
-    def _held(self, name: str, own: ContactRows, rows: list[int], node: int) -> Rows:
-        """Place and rates of a contact at a node."""
+    def _held(self, name: str, own: ContactRows, rows: list[int], node: int, still: bool = True) -> Rows:
+        """Place and, where it is still there, rates of a contact at a node."""
         n = self.model.n
         x, parameters = ca.SX.sym("x", self.layout.state), ca.SX.sym("parameters", len(own.parameters))
         y, rate = x[:n], x[n : 2 * n]
-        values = ca.vertcat(own.place(y, parameters)[rows], own.rate(y, rate, parameters)[rows])
+        values = own.place(y, parameters)[rows]
+        if still:
+            values = ca.vertcat(values, own.rate(y, rate, parameters)[rows])
         function = ca.Function("hold", [x, parameters], [values])
         at = self.layout.states()[node : node + 1]
-        return _at(name, function, at, np.array([node]), np.zeros(2 * len(rows)))._replace(parameters=own.parameters)
+        zero = np.zeros(values.numel())
+        return _at(name, function, at, np.array([node]), zero)._replace(parameters=own.parameters)
 
     def _swings(self, index: int, phase: Phase) -> list[Rows]:
         """Heights of soles in the air."""
@@ -314,10 +329,9 @@ class Transcription:
                 f"{corridor.link} in its corridor", function, layout.states()[nodes], nodes,
                 lower.reshape(len(own), -1), upper.reshape(len(own), -1), axes.T.ravel(),
             )  # fmt: skip
-    def _apart(self, gap: float) -> list[Rows]:
-        """Gaps between parts of the robot, at nodes whose state isn't given."""
+    def _apart(self, name: str, gaps: ca.Function) -> list[Rows]:
+        """Gaps that stay above 0, at nodes whose state isn't given."""
         layout = self.layout
-        gaps = self_gaps(self.model, gap, self._reference)
         ends = [isinstance(state, State) for state in (self.problem.start, self.problem.end)]
         nodes = np.arange(int(ends[0]), len(layout.starts) - int(ends[1]))
         if not (gaps.numel_out(0) and len(nodes)):
@@ -325,7 +339,7 @@ class Transcription:
         x = ca.SX.sym("x", layout.state)
         function = ca.Function("apart", [x, ca.SX(0, 1)], [gaps(x[: self.model.n])])
         lower = np.zeros((len(nodes), gaps.numel_out(0)))
-        return [Rows("parts keep apart", function, layout.states()[nodes], nodes, lower, lower + np.inf)]
+        return [Rows(name, function, layout.states()[nodes], nodes, lower, lower + np.inf)]
 
     def _tilts(self, index: int, phase: Phase) -> list[Rows]:
         """Heights of the corners of a sole that stands on an edge or a point of it, which aren't held."""
@@ -521,7 +535,7 @@ class Transcription:
         count = len(columns)
         w = ca.reshape(x[columns.ravel().tolist()], columns.shape[1], count)
         p = ca.repmat(ca.DM(self.parameters(index)), 1, count)
-        value, slope, first, second = self._stage(index)
+        value, slope, first, second = self.stage(index)
         cost, after, values = value.map(count)(w, p)
         gradient = slope.map(count)(w, p)
         D, J = first.map(count)(w, p)

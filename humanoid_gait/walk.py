@@ -18,6 +18,7 @@ from humanoid_gait.placement import posture_at
 from humanoid_gait.problem import Cycle, GaitProblem, Phase, State
 from humanoid_model import InputError, Robot, Surface
 from humanoid_model.arrays import Array
+from humanoid_model.description import Geometry
 from humanoid_model.ground_profile import LEVEL, GroundProfile
 
 Duration = float | tuple[float, float]
@@ -44,6 +45,8 @@ class WalkRequest:
         friction: coefficient.
         costs: that are summed up.
         apart: gap that parts of the robot keep from each other [m]; None where they may touch.
+        obstacles: in the world, that nothing of the robot touches on its first cycle (:class:`.GaitProblem`).
+        impacts: whether soles may strike the ground: velocities jump then, which no controller can follow exactly.
     """
 
     length: float
@@ -62,6 +65,8 @@ class WalkRequest:
     friction: float = 0.6
     costs: Sequence[Cost] = field(default_factory=lambda: (TorqueCost(), AccelerationCost(), ForceCost()))
     apart: float | None = None
+    obstacles: Sequence[Geometry] = ()
+    impacts: bool = False
 
     def problem(self, robot: Robot) -> GaitProblem:
         """Return the optimal control problem: one mirrored step, or a stride of two.
@@ -96,13 +101,14 @@ class WalkRequest:
             q: (nq,) configuration with which the cycle begins.
             v: (nv,) velocity, likewise.
         """
-        first, second, a, _ = self._pair(robot)
+        first, second, a, ahead = self._pair(robot)
         beside = flipped(a)
         both = (self._hold(robot, first, a), self._hold(robot, second, beside))
         swing = Phase(both[:1], self.single, self.intervals[1], (second,), self.clearance)
+        lands = (both[0], self._hold(robot, second, ahead))
         rest = self._rest(robot, {first: a, second: beside})
         stand = Phase(both, self.settle, 2 * self.intervals[0])
-        return self._problem(robot, (stand, swing), State(q, v), State(rest))
+        return self._problem(robot, (stand, swing), State(q, v), State(rest), lands)
 
     def stopping(self, robot: Robot, q: Array, v: Array) -> GaitProblem:
         """Return the way from a cycle's beginning to rest, feet side by side; arguments as of :meth:`starting`."""
@@ -128,13 +134,17 @@ class WalkRequest:
         return posture_at(robot, robot.place_base(q, middle * robot.placement_base(q)), grounded)
 
     def _problem(
-        self, robot: Robot, phases: Sequence[Phase], end: Cycle | State, start: State | None = None
-    ) -> GaitProblem:
+        self, robot: Robot, phases: Sequence[Phase], end: Cycle | State, start: State | None = None,
+        lands: Sequence[Hold] = (),
+    ) -> GaitProblem:  # fmt: skip
         if isinstance(end, Cycle):
             end = replace(end, step=self._tilt * end.step * self._tilt.inverse())
+            lands = [(own.mirrored(robot) if end.mirrored else own).moved(end.step) for own in phases[0].holds]
+        if self.impacts:
+            phases = _with_impacts(phases, lands)
         return GaitProblem(
             robot, phases, start, end, self.costs, heading=0.5 * self.turn, ground=self._ground(robot),
-            apart=self.apart,
+            apart=self.apart, obstacles=self.obstacles,
         )
 
     @property
@@ -196,6 +206,16 @@ class WalkRequest:
     def _places(robot: Robot) -> dict[str, pin.SE3]:
         links = robot.link_placements(robot.default_posture)
         return {name: links[own.link] * own.placement_link_patch for name, own in robot.contacts.items() if own.support}
+
+
+def _with_impacts(phases: Sequence[Phase], lands: Sequence[Hold]) -> list[Phase]:
+    """Put an impact behind every swing; what is held after the last phase lands in one, too."""
+    found = []
+    for phase, after in zip(phases, [*(own.holds for own in phases[1:]), tuple(lands)], strict=True):
+        found.append(phase)
+        if phase.swinging:
+            found.append(Phase(tuple(after), 0.0, 1))
+    return found
 
 
 def soles(robot: Robot) -> tuple[str, str]:

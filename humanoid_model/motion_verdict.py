@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import coal
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
 from humanoid_model.arrays import Array
+from humanoid_model.coal_geometry import coal_geometry
+from humanoid_model.description import Geometry
 from humanoid_model.ground_profile import GroundProfile
 from humanoid_model.violation import Limit, Violation, ViolationKind, worst_first
-from humanoid_model.whole_body_trajectory import ContactSpan, WholeBodyTrajectory
+from humanoid_model.whole_body_trajectory import ContactSpan, PlannedForce, WholeBodyTrajectory
 
 ANGLE = 2e-3
 """Way beyond the end of a range that counts as none [rad or m]: what penalties leave over."""
@@ -38,25 +41,31 @@ FRICTION = 1e-3
 """Share by which a friction coefficient may be exceeded."""
 BALANCE = 2e-3
 """Of the weight: generalised force without cause that counts as none, on arms of a metre."""
+IMPULSE = 2e-3
+"""Of the mass times 1 m/s: jump of the momentum without cause that counts as none, on arms of a metre."""
 _SIDES = 8
 """Parts of each side of a sole whose ends are looked at where the ground has edges."""
 
 
-def judge_motion(motion: WholeBodyTrajectory, ground: GroundProfile, friction: float) -> tuple[Violation, ...]:
+def judge_motion(
+    motion: WholeBodyTrajectory, ground: GroundProfile, friction: float, obstacles: Sequence[Geometry] = ()
+) -> tuple[Violation, ...]:
     """Return what a motion doesn't keep, the worst first; nothing of a motion that walks.
 
     Looked at are, sample by sample: ranges, speeds and efforts of driven joints; jumps where a time is given twice, and
     between samples whether velocities and accelerations are those of the positions; soles below the ground, or hardly
     above it on their way, held ones off it or sliding; forces that pull, need more friction, or act above the ground;
-    and inverse dynamics: planned efforts and forces have to be what the motion takes.
+    and inverse dynamics: planned efforts, forces and impulses have to be what the motion takes.
 
     Args:
         motion: with planned efforts and forces.
         ground: that it walks on.
         friction: coefficient of the ground.
+        obstacles: shapes placed in the world that no collision shape of the robot may be in.
     """
     judge = _Judge(motion, ground, friction)
-    return worst_first([*judge.joints(), *judge.kinematics(), *judge.soles(), *judge.forces(), *judge.dynamics()])
+    found = [judge.joints(), judge.kinematics(), judge.soles(), judge.forces(), judge.dynamics(), judge.impacts()]
+    return worst_first([own for kind in (*found, judge.clearances(obstacles)) for own in kind])
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +104,11 @@ class _Judge:
         h, t = np.diff(motion.times), motion.times[:-1]
         step = np.array([pin.difference(model, q, after) for q, after in zip(motion.q, motion.q[1:], strict=False)])
         twice = h == 0.0
-        for what, change in (("position", step[twice]), ("velocity", np.diff(motion.v, axis=0)[twice])):
+        given = np.isin(t, [impact.time for impact in motion.impacts])  # :meth:`impacts` looks at these
+        change = np.diff(motion.v, axis=0)
+        for what, change, rows in (("position", step, twice), ("velocity", change, twice & ~given)):
             yield from Limit(ViolationKind.JUMP, f"jump of a {what}", "", JUMP).check(
-                t[twice], np.abs(change).max(axis=1, initial=0.0), 0.0
+                t[rows], np.abs(change[rows]).max(axis=1, initial=0.0), 0.0
             )
         between, h = np.flatnonzero(~twice), h[~twice, None]
         v, a = motion.v, motion.a
@@ -150,31 +161,39 @@ class _Judge:
         yield from Limit(ViolationKind.CLOSURE, f"slide of {what}", "m", PLACE).check(t, slid, 0.0)
 
     def forces(self) -> Iterator[Violation]:
-        """Yield forces that pull, slip, or act above the ground."""
+        """Yield forces, and impulses, that pull, slip, or act above the ground."""
         motion = self.motion
-        if not motion.forces:
-            return
-        names = sorted({force.location for sample in motion.forces for force in sample})
+        if motion.forces:
+            yield from self._pressing(motion.times, motion.forces, "N")
+        if motion.impacts:
+            times = np.array([impact.time for impact in motion.impacts])
+            yield from self._pressing(times, [impact.impulses for impact in motion.impacts], "N s")
+
+    def _pressing(
+        self, times: Array, samples: Sequence[Sequence[PlannedForce]], unit: str
+    ) -> Iterator[Violation]:
+        what = "force" if unit == "N" else "impulse"
+        names = sorted({force.location for sample in samples for force in sample})
         for name in names:
-            own = [[force for force in sample if force.location == name] for sample in motion.forces]
+            own = [[force for force in sample if force.location == name] for sample in samples]
             normals = [[float(force.force @ force.normal) for force in sample] for sample in own]
             least = np.array([min(sample, default=0.0) for sample in normals])
-            pulls = Limit(ViolationKind.ROOT_FOOT_PULLS, f"{name}: normal force", "N", FORCE, True)
-            yield from pulls.check(motion.times, least, 0.0)
+            pulls = Limit(ViolationKind.ROOT_FOOT_PULLS, f"{name}: normal {what}", unit, FORCE, True)
+            yield from pulls.check(times, least, 0.0)
             total = np.array([sum((force.force for force in sample), np.zeros(3)) for sample in own])
             normal = np.array([sum(sample) for sample in normals])
             along = np.linalg.norm(
                 total - normal[:, None] * np.array([s[0].normal if s else np.zeros(3) for s in own]), axis=1
             )
-            slips = Limit(ViolationKind.FRICTION, f"{name}: friction {self.friction:g}", "N", self.friction * FORCE)
+            slips = Limit(ViolationKind.FRICTION, f"{name}: friction {self.friction:g}", unit, self.friction * FORCE)
             along[normal < -FORCE] = 0.0  # it pulls, whatever its friction
-            yield from slips.check(motion.times, along, (1.0 + FRICTION) * self.friction * np.maximum(normal, 0.0))
+            yield from slips.check(times, along, (1.0 + FRICTION) * self.friction * np.maximum(normal, 0.0))
             high = [
                 max((self._above(force.place) for force in sample if abs(force.force).max() > FORCE), default=0.0)
                 for sample in own
             ]
-            aloft = Limit(ViolationKind.CLOSURE, f"{name}: height of a force above the ground", "m", PLACE)
-            yield from aloft.check(motion.times, high, 0.0)
+            aloft = Limit(ViolationKind.CLOSURE, f"{name}: height of a {what} above the ground", "m", PLACE)
+            yield from aloft.check(times, high, 0.0)
 
     def dynamics(self) -> Iterator[Violation]:
         """Yield what no planned effort or force is the cause of, coordinate by coordinate."""
@@ -182,17 +201,61 @@ class _Judge:
         model, data = robot.model, robot.model.createData()
         rest = np.empty_like(motion.v)
         for k, (q, v, a) in enumerate(zip(motion.q, motion.v, motion.a, strict=True)):
-            pin.forwardKinematics(model, data, q)
-            outer = pin.StdVec_Force()
-            outer.extend([pin.Force.Zero() for _ in range(model.njoints)])
-            for force in motion.forces[k] if motion.forces else ():
-                joint = robot.parts.links[robot.contacts[force.location].link].joint_id
-                outer[joint] += data.oMi[joint].actInv(pin.Force(force.force, np.cross(force.place, force.force)))
+            outer = self._outer(data, q, motion.forces[k] if motion.forces else ())
             rest[k] = pin.rnea(model, data, q, v, a, outer) - motion.tau[k]
         weight = sum(inertia.mass for inertia in model.inertias) * float(np.linalg.norm(model.gravity.linear))
         for column, (name, unit) in enumerate(_coordinates(model)):
             limit = Limit(ViolationKind.DYNAMICS, f"{name} that nothing gives", unit, BALANCE * weight)
             yield from limit.check(motion.times, np.abs(rest[:, column]), 0.0)
+
+    def impacts(self) -> Iterator[Violation]:
+        """Yield jumps of the momentum that no planned impulse is the cause of."""
+        motion, model = self.motion, self.motion.robot.model
+        data, still = model.createData(), np.zeros(model.nv)
+        mass = sum(inertia.mass for inertia in model.inertias)
+        for impact in motion.impacts:
+            (rows,) = np.nonzero(motion.times == impact.time)
+            if len(rows) < 2:  # at an end of the motion: what is on the other side isn't in it
+                continue
+            q = motion.q[rows[0]]
+            jump = pin.crba(model, data, q) @ (motion.v[rows[1]] - motion.v[rows[0]])
+            for joint, impulse in enumerate(self._outer(data, q, impact.impulses)):
+                J = pin.computeJointJacobian(model, data, q, joint) if joint else np.zeros((6, model.nv))
+                jump -= J.T @ impulse.vector
+            limit = Limit(ViolationKind.DYNAMICS, "jump of the momentum that nothing gives", "N s", IMPULSE * mass)
+            yield from limit.check(np.array([impact.time]), np.abs(jump).max(keepdims=True), 0.0)
+
+    def _outer(self, data: pin.Data, q: Array, forces: Sequence[PlannedForce]) -> pin.StdVec_Force:
+        """Forces of the scene on each joint, in its frame."""
+        robot, outer = self.motion.robot, pin.StdVec_Force()
+        pin.forwardKinematics(robot.model, data, q)
+        outer.extend([pin.Force.Zero() for _ in range(robot.model.njoints)])
+        for force in forces:
+            joint = robot.parts.links[robot.contacts[force.location].link].joint_id
+            outer[joint] += data.oMi[joint].actInv(pin.Force(force.force, np.cross(force.place, force.force)))
+        return outer
+
+    def clearances(self, obstacles: Sequence[Geometry]) -> Iterator[Violation]:
+        """Yield how deep the robot's shapes are in others."""
+        motion, robot = self.motion, self.motion.robot
+        data, names = robot.model.createData(), [one.name or "an obstacle" for one in obstacles]
+        there = [(coal_geometry(one.shape), _placed(one.placement)) for one in obstacles]
+        links = robot.description.links.values() if obstacles else ()
+        own = [(link.name, coal_geometry(part.shape), part.placement) for link in links for part in link.collisions]
+        depths = np.zeros((len(motion.times), len(own), len(there)))
+        request, result = coal.DistanceRequest(), coal.DistanceResult()
+        for k, q in enumerate(motion.q if own else ()):
+            pin.forwardKinematics(robot.model, data, q)
+            for i, (link, shape, placement) in enumerate(own):
+                carrier = robot.parts.links[link]
+                place = _placed(data.oMi[carrier.joint_id] * carrier.placement_joint_link * placement)
+                for j, (obstacle, at) in enumerate(there):
+                    result.clear()
+                    depths[k, i, j] = -coal.distance(shape, place, obstacle, at, request, result)
+        for i, (link, _, _) in enumerate(own):
+            for j, name in enumerate(names):
+                limit = Limit(ViolationKind.CLEARANCE, f"depth of {link} in {name}", "m", SWING)
+                yield from limit.check(motion.times, np.maximum(depths[:, i, j], 0.0), 0.0)
 
     # Places ---------------------------------------------------------------------------------------------------------
 
@@ -221,6 +284,10 @@ class _Judge:
 
     def _above(self, place: Array) -> float:
         return float(place[2] - self._heights(place[0]).max())
+
+
+def _placed(placement: pin.SE3) -> coal.Transform3s:
+    return coal.Transform3s(placement.rotation, placement.translation)
 
 
 def _coordinates(model: pin.Model) -> list[tuple[str, str]]:

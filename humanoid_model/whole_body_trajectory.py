@@ -84,6 +84,18 @@ class PlannedForce:
     slips: bool = False
 
 
+class Impact(NamedTuple):
+    """What makes velocities jump.
+
+    Attributes:
+        time: when [s].
+        impulses: of the scene on the robot; their forces are impulses [N s].
+    """
+
+    time: float
+    impulses: tuple[PlannedForce, ...]
+
+
 class WholeBodySample(NamedTuple):
     """A motion at one time.
 
@@ -109,8 +121,8 @@ class WholeBodySample(NamedTuple):
 class WholeBodyTrajectory:
     """Samples of a motion; before the first and after the last one the robot stands.
 
-    Accelerations, torques and forces jump where contacts change. Such a time may be there twice, first with what the
-    part before ends with, then with what the next one begins with.
+    Accelerations, torques and forces jump where contacts change, velocities in impacts. Such a time may be there twice,
+    first with what the part before ends with, then with what the next one begins with.
 
     Attributes:
         robot: that moves.
@@ -122,6 +134,7 @@ class WholeBodyTrajectory:
         contacts: when what touches.
         forces: of each sample; empty where they aren't known.
         zero_moment_point: (K, 3) planned, NaN where nothing presses [m]; None where it isn't known.
+        impacts: in order.
         base: model joint that carries the base link; None for a robot fixed to the world.
         joint_names: of driven joints with one coordinate, the n joints of what follows.
     """
@@ -138,6 +151,7 @@ class WholeBodyTrajectory:
         tau: ArrayLike | None = None,
         forces: Sequence[Sequence[PlannedForce]] = (),
         zero_moment_point: ArrayLike | None = None,
+        impacts: Sequence[Impact] = (),
         base: int | None = None,
     ) -> None:
         """Keep the samples.
@@ -152,6 +166,7 @@ class WholeBodyTrajectory:
             tau: (K, nv) feed-forward torques, zero if left out [N m].
             forces: planned ones of each sample.
             zero_moment_point: (K, 3) [m].
+            impacts: in order.
             base: joint that carries the base link, of a planar robot; the floating base's if left out.
 
         Raises:
@@ -183,7 +198,7 @@ class WholeBodyTrajectory:
             raise InputError(f"are {len(forces)}", element="forces", remedy=f"Give those of each of {count} samples")
         self.forces = tuple(tuple(item) for item in forces)
         _check_spans(robot, contacts)
-        self.contacts = tuple(contacts)
+        self.contacts, self.impacts = tuple(contacts), tuple(impacts)
         self.base = robot.base_joint if base is None else base
         joints = ((name, model.joints[robot.parts.joint_ids[name]]) for name in robot.joint_names)
         plain = [(name, j) for name, j in joints if name in robot.actuators and j.nq == j.nv == 1]
@@ -276,7 +291,10 @@ class WholeBodyTrajectory:
         )
 
     def reversed(self) -> WholeBodyTrajectory:
-        """Return the motion backwards: without friction in the joints it takes the same torques and forces."""
+        """Return the motion backwards: without friction in the joints it takes the same torques and forces.
+
+        Impacts aren't those of the motion backwards, and are left out.
+        """
         first, last = float(self.times[0]), float(self.times[-1])
         backwards = slice(None, None, -1)
         return WholeBodyTrajectory(
@@ -312,7 +330,8 @@ class WholeBodyTrajectory:
         zmp = self.zero_moment_point
         return WholeBodyTrajectory(
             self.robot, self.times[rows], self.q[rows], self.v[rows], self.a[rows], spans, tau=self.tau[rows],
-            forces=self.forces[rows], zero_moment_point=None if zmp is None else zmp[rows], base=self.base,
+            forces=self.forces[rows], zero_moment_point=None if zmp is None else zmp[rows],
+            impacts=[own for own in self.impacts if start - near < own.time < end + near], base=self.base,
         )  # fmt: skip
 
     def _clipped(self, time: float) -> float:

@@ -31,14 +31,15 @@ COSTS = (TorqueCost(), TimeCost(), AccelerationCost(), ForceCost(), PowerCost(1e
 
 
 @pytest.mark.parametrize(
-    ("single", "least"), [(0.6, 0.0), ((0.4, 0.8), 0.0), (0.6, 20.0)],
-    ids=["given durations", "free durations", "least forces"],
+    ("single", "least", "impacts"),
+    [(0.6, 0.0, False), ((0.4, 0.8), 0.0, False), (0.6, 20.0, False), (0.6, 20.0, True)],
+    ids=["given durations", "free durations", "least forces", "impacts"],
 )  # fmt: skip
 def test_values_and_derivatives_are_those_of_the_expressions(
-    single: float | tuple[float, float], least: float
+    single: float | tuple[float, float], least: float, impacts: bool
 ) -> None:
     robot = load_robot("bip", geometry=False)
-    problem = WalkRequest(0.25, single=single, double=0.2, intervals=(1, 2), costs=COSTS).problem(robot)
+    problem = WalkRequest(0.25, single=single, double=0.2, intervals=(1, 2), costs=COSTS, impacts=impacts).problem(robot)
     phases = [replace(one, holds=tuple(replace(hold, least=least) for hold in one.holds)) for one in problem.phases]
     problem = replace(problem, phases=phases)
     postures = posture_guess(problem)
