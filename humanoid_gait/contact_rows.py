@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 
 from humanoid_gait.hold import Hold
 from humanoid_gait.robot_model import RobotModel
@@ -72,17 +75,27 @@ class ContactRows:
             y: (n,) coordinates.
             parameters: (13,) in place of the hold's own.
         """
-        given = ca.DM(self.parameters) if parameters is None else parameters
-        axes = ca.reshape(given[:9], 3, 3)
-        R, p = self._model.placement(self.hold.contact.location.link, self._model.configuration(y))
-        off = axes.T @ (p + R @ ca.DM(self._origin_link) - given[10:13])
-        E = axes.T @ R @ ca.DM(self._patch)
+        off, E = self._relative(y, parameters)
         turn = 0.5 * ca.vertcat(E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1])
         return ca.vertcat(off, ca.DM(self._turns) @ turn)[self.kept]
 
+    def _relative(self, y: ca.SX, parameters: ca.SX | None) -> tuple[ca.SX, ca.SX]:
+        """Return place (3,) and axes (3, 3) of the patch in the axes of where it is held."""
+        given = ca.DM(self.parameters) if parameters is None else parameters
+        q = self._model.configuration(y)
+        R, p = self._model.placement(self.hold.contact.location.link, q)
+        axes, target = ca.reshape(given[:9], 3, 3), given[10:13]
+        if self.hold.on is not None:
+            R_on, p_on = self._model.placement(self.hold.on, q)
+            axes, target = R_on @ axes, p_on + R_on @ target
+        return axes.T @ (p + R @ ca.DM(self._origin_link) - target), axes.T @ R @ ca.DM(self._patch)
+
     @property
     def parameters(self) -> Array:
-        """(13,) axes of the surface, column by column, coefficient of friction, place of the origin [m]."""
+        """(13,) axes of the surface, column by column, coefficient of friction, place of the origin [m].
+
+        In the world, or in the link that the surface is on.
+        """
         friction = self.hold.friction if np.isfinite(self.hold.friction) else 0.0
         return np.concatenate([self._R.T.ravel(), [friction], self._target])
 
@@ -94,11 +107,9 @@ class ContactRows:
             rate: their rates.
             parameters: (13,) in place of the hold's own.
         """
-        axes = ca.DM(self._R) if parameters is None else ca.reshape(parameters[:9], 3, 3)
-        R, p = self._model.placement(self.hold.contact.location.link, self._model.configuration(y))
-        point = p + R @ ca.DM(self._origin_link)
-        speed = axes.T @ ca.jtimes(point, y, rate)
-        S = (R @ ca.DM(self._patch)).T @ ca.reshape(ca.jtimes(ca.vec(R @ ca.DM(self._patch)), y, rate), 3, 3)
+        off, E = self._relative(y, parameters)
+        speed = ca.jtimes(off, y, rate)
+        S = E.T @ ca.reshape(ca.jtimes(ca.vec(E), y, rate), 3, 3)
         return ca.vertcat(speed, ca.DM(self._turns) @ ca.vertcat(S[2, 1], S[0, 2], S[1, 0]))[self.kept]
 
     def acceleration(self, y: ca.SX, rate: ca.SX, change: ca.SX, parameters: ca.SX) -> ca.SX:
@@ -106,22 +117,31 @@ class ContactRows:
         speed = self.rate(y, rate, parameters)
         return ca.jtimes(speed, ca.vertcat(y, rate), ca.vertcat(rate, change))
 
-    def wrench(self, multipliers: ca.SX, R: ca.SX, parameters: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def wrench(
+        self, multipliers: ca.SX, R: ca.SX, parameters: ca.SX, R_on: ca.SX | None = None
+    ) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Return force [N] and moment about the link's origin [N m] in the world, and forces at corners (k, 3).
 
         Args:
             multipliers: of the hold, in N and N m.
             R: (3, 3) rotation of the link.
             parameters: (13,) of the surface.
+            R_on: (3, 3) rotation of the link that the surface is on, if it is on one.
         """
         axes = ca.reshape(parameters[:9], 3, 3)
+        if R_on is not None:
+            axes = R_on @ axes
         if self.hold.contact.bilateral:
             full = ca.SX.zeros(3 + len(self._turns))
             for i, row in enumerate(self.kept):
                 full[row] = multipliers[i]
             force = axes @ full[:3]
             moment = R @ ca.DM(self._patch) @ ca.DM(self._turns.T) @ full[3:]
-            return force, moment + ca.cross(R @ ca.DM(self._origin_link), force), force.T
+            about = moment + ca.cross(R @ ca.DM(self._origin_link), force)
+            if self._shares is None:
+                return force, about, force.T
+            own = ca.DM(self._shares) @ ca.vertcat(R.T @ force, R.T @ moment)
+            return force, about, (R @ ca.reshape(own, 3, len(self.hold.corners))).T
         up, sides = ca.DM([[0.0, 0.0, 1.0]]), [ca.DM.eye(3)[axis, :] for axis in self.tangents]
         edges: ca.DM | ca.SX = up
         if self.edges > 1 and np.isfinite(self.hold.friction):
@@ -150,6 +170,17 @@ class ContactRows:
         if np.isinf(self.hold.friction):
             return np.tile([self.hold.least, *[-np.inf] * len(self.tangents)], len(self.hold.corners))
         return np.full(self.multipliers, self.hold.least if self.edges == 1 else 0.0)
+
+    @cached_property
+    def _shares(self) -> Array | None:
+        """(3 k, 6) least forces at k corners that make a force and a moment about the origin, all in the link's axes.
+
+        None where corners can't make every moment, or the contact takes none.
+        """
+        if len(self.hold.corners) < 3 or len(self) < 6:
+            return None
+        arms = [pin.skew(corner - self._origin_link) for corner in self.hold.corners]
+        return np.asarray(np.linalg.pinv(np.vstack([np.tile(np.eye(3), len(arms)), np.hstack(arms)])))
 
     def excess(self, multipliers: ca.SX) -> ca.SX:
         """(k,) normal forces at corners less the least ones, where bounds of the multipliers don't keep them [N]."""

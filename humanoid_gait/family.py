@@ -42,6 +42,7 @@ AXES = ("length", "side", "turn", "slope", "rise", "width", "single", "double", 
 robot's heaviest link carries [kg]."""
 
 
+_ARRAYS = ("cost", "slopes", "durations", "unknowns", "multipliers")
 _CHANGE = 1e-4
 """Share of a value by which it is changed for its slope."""
 
@@ -154,8 +155,8 @@ class GaitFamily:
             found = read_archive(path)
             axes = {str(name): found[f"axis_{name}"] for name in found["names"]}
             reasons = {tuple(place): why for place, why in json.loads(str(found["reasons"]))}
-            arrays = [found[name] for name in ("cost", "slopes", "durations", "unknowns", "multipliers")]
-            family = cls(robot, request, axes, *arrays, reasons)
+            arrays = {name: found[name] for name in _ARRAYS}
+            family = cls(robot, request, axes, **arrays, reasons=reasons)
             middle = {name: float(values[len(values) // 2]) for name, values in axes.items()}
         except BROKEN_ARCHIVE as problem:
             raise InputError(f"is no family of gaits: {problem}", source=path, remedy="Save one") from problem
@@ -180,7 +181,7 @@ class GaitFamily:
         if set(values) != set(self.axes):
             raise InputError(f"are {sorted(values)}", element="values", remedy=f"Give {', '.join(self.axes)}")
         corners, weights = np.zeros(1, dtype=np.int64), np.ones(1)
-        off = np.zeros((1, 0))
+        off: Array = np.zeros((1, 0))
         for (name, grid), stride in zip(self.axes.items(), self._strides, strict=True):
             value = float(values[name])
             if not grid[0] <= value <= grid[-1]:
@@ -273,12 +274,12 @@ def gait_family(
         raise InputError(why, element="axes", remedy="Leave out values of another kind of walk, such as a turn of 0")
     (one,) = sizes
     cost = np.full(shape, np.nan)
-    arrays = [np.full((*shape, size), np.nan) for size in one]
+    arrays = {name: np.full((*shape, size), np.nan) for name, size in zip(_ARRAYS[1:], one, strict=True)}
     for place, own in found.items():
         cost[place] = own.cost
-        for whole, part in zip(arrays, own.arrays, strict=True):
+        for whole, part in zip(arrays.values(), own.arrays, strict=True):
             whole[place] = part
-    return GaitFamily(robot, request, grids, cost, *arrays, reasons)
+    return GaitFamily(robot, request, grids, cost, **arrays, reasons=reasons)
 
 
 @dataclass(frozen=True, eq=False)

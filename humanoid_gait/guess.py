@@ -37,6 +37,14 @@ def posture_guess(problem: GaitProblem, posture: Array | None = None) -> Array:
         at, v, lower, upper = bounded_joints(robot)
         inside = np.where(np.isin(v, moving), np.minimum(_BENT, 0.25 * (upper - lower)), 0.0)
         q[at] = np.clip(q[at], lower + inside, upper - inside)
+    grasps = [{hold.contact.location.name: hold for hold in phase.holds if hold.on} for phase in problem.phases]
+
+    def grasped(q: Array, time: float) -> dict[str, pin.SE3]:
+        """Return where patches on other links are, these links where a posture has them."""
+        own = grasps[min(int(time), len(grasps) - 1)]
+        links = robot.link_placements(q) if own else {}
+        return {name: links[hold.on] * hold.placement for name, hold in own.items() if hold.on}
+
     times = np.concatenate([np.zeros(1), *[np.full(p.intervals, 1.0 / p.intervals) for p in problem.phases]]).cumsum()
     found = []
     base = _BaseTrack(problem, q, tracks)
@@ -44,7 +52,7 @@ def posture_guess(problem: GaitProblem, posture: Array | None = None) -> Array:
         places = {name: track.at(time) for name, track in tracks.items()}
         if robot.base_joint is not None:
             q = robot.place_base(q, base.at(places))
-        q = posture_at(robot, q, places)
+        q = posture_at(robot, q, {**places, **grasped(q, time)})
         found.append(q)
     ends = [np.asarray(end.q) if isinstance(end, State) else None for end in (problem.start, problem.end)]
     changes = [np.zeros(robot.model.nv) if end is None else pin.difference(robot.model, found[place], end)
@@ -52,7 +60,7 @@ def posture_guess(problem: GaitProblem, posture: Array | None = None) -> Array:
     if any(end is not None for end in ends):
         for k, share in enumerate(np.linspace(0.0, 1.0, len(times))):
             near = pin.integrate(robot.model, found[k], (1.0 - share) * changes[0] + share * changes[1])
-            places = {name: track.at(times[k]) for name, track in tracks.items()}
+            places = {name: track.at(times[k]) for name, track in tracks.items()} | grasped(near, times[k])
             found[k] = near if share in (0.0, 1.0) else posture_at(robot, near, places)
     return np.array(found)
 
@@ -80,11 +88,13 @@ class _Track:
 
 def _tracks(problem: GaitProblem) -> dict[str, _Track]:
     """Return the path of every location that is ever held; one that swings first comes from where the cycle ends."""
-    names = dict.fromkeys(hold.contact.location.name for phase in problem.phases for hold in phase.holds)
+    names = dict.fromkeys(
+        hold.contact.location.name for phase in problem.phases for hold in phase.holds if hold.on is None
+    )
     found = {}
     for name in names:
         places = [
-            next((hold.placement for hold in phase.holds if hold.contact.location.name == name), None)
+            next((hold.placement for hold in phase.holds if hold.contact.location.name == name and not hold.on), None)
             for phase in problem.phases
         ]
         places.append(_end_place(problem, name, places))

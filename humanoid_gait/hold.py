@@ -11,6 +11,7 @@ import pinocchio as pin
 from humanoid_gait.mirrored_name import flipped, mirrored_name
 from humanoid_model import Contact, InputError, Robot, Surface
 from humanoid_model.arrays import Array
+from humanoid_model.checks import check_known
 from humanoid_model.whole_body_trajectory import WHOLE, ContactSpan
 
 FLOOR = Surface("ground", "ground", pin.SE3.Identity())
@@ -25,17 +26,19 @@ class Hold:
     turn about the point.
 
     Attributes:
-        contact: place of the robot on a surface, whose body doesn't move: its frame is the world's. A bilateral one may
-            also pull, and takes any wrench.
+        contact: place of the robot on a surface, of a body that doesn't move, whose frame is the world's, or of another
+            link. A bilateral one may also pull, and takes any wrench.
         part: of the location that touches, as of a ``ContactSpan``.
         friction: coefficient; 0 for a contact that only presses, infinite for one that never slips.
         least: normal force at every corner, at least; bilateral contacts have none [N].
+        on: link of the robot that the surface is fixed to, an object that is carried for one; None for the world.
     """
 
     contact: Contact
     part: str = WHOLE
     friction: float = 0.6
     least: float = 0.0
+    on: str | None = None
 
     def __post_init__(self) -> None:
         """Check the coefficient and the force.
@@ -58,7 +61,7 @@ class Hold:
 
     @property
     def placement(self) -> pin.SE3:
-        """Frame of the patch in the world, its z axis the surface's normal."""
+        """Frame of the patch in the world or the link that it is on, its z axis the surface's normal."""
         return self.contact.surface.placement_body_surface * self.contact.placement_surface_patch
 
     @property
@@ -67,7 +70,9 @@ class Hold:
         return ContactSpan(self.contact, 0.0, 1.0, self.part).corners_link
 
     def moved(self, step: pin.SE3) -> Hold:
-        """Return the same hold where a motion takes it, its surface with it."""
+        """Return the same hold where a motion takes it, its surface with it; on a link it stays as it is."""
+        if self.on is not None:
+            return self
         surface = self.contact.surface
         frame = step * surface.placement_body_surface
         return replace(self, contact=replace(self.contact, surface=replace(surface, placement_body_surface=frame)))
@@ -78,12 +83,12 @@ class Hold:
         surface = self.contact.surface
         frame = replace(surface, placement_body_surface=flipped(surface.placement_body_surface))
         contact = replace(self.contact, location=other, surface=frame, y=-self.contact.y, theta=-self.contact.theta)
-        return replace(self, contact=contact)
+        return replace(self, contact=contact, on=None if self.on is None else mirrored_name(self.on))
 
 
 def hold_of(
     robot: Robot, location: str, xy: tuple[float, float], theta: float = 0.0, surface: Surface = FLOOR,
-    friction: float = 0.6, part: str = WHOLE,
+    friction: float = 0.6, part: str = WHOLE, on: str | None = None,
 ) -> Hold:  # fmt: skip
     """Return a location of a robot held at a place of a surface.
 
@@ -95,9 +100,10 @@ def hold_of(
         surface: that it is on; the floor if left out.
         friction: coefficient.
         part: that touches.
+        on: link of the robot that the surface is fixed to; the world if left out.
 
     Raises:
-        InputError: the robot has no such location.
+        InputError: the robot has no such location or link.
     """
     if location not in robot.contacts:
         raise InputError(
@@ -105,5 +111,8 @@ def hold_of(
             element="location",
             remedy=f"Locations are {', '.join(robot.contacts)}",
         )
+    if on is not None:
+        check_known(on, robot.parts.links, "on", f"link of '{robot.name}'")
+        surface = replace(surface, body=on)
     x, y = (float(value) for value in xy)
-    return Hold(Contact(robot.contacts[location], surface, x, y, theta), part, friction)
+    return Hold(Contact(robot.contacts[location], surface, x, y, theta), part, friction, on=on)

@@ -213,17 +213,19 @@ def _efforts(
         own = []
         for contact, part in zip(point.loaded, split, strict=True):
             hold = contact.hold
-            places = hold.corners if not hold.contact.bilateral else hold.corners.mean(axis=0)[None, :]
+            places = hold.corners if len(part) == len(hold.corners) else hold.corners.mean(axis=0)[None, :]
             for corner, force in zip(places, part[:, k], strict=True):
                 if np.abs(force).max() > _PRESSES:
                     place = links[hold.contact.location.link].act(corner)
                     normal = hold.placement.rotation[:, 2]
+                    if hold.on is not None:
+                        normal = links[hold.on].rotation @ normal
                     names = hold.contact.location.name, hold.contact.surface.name
-                    own.append(PlannedForce(*names, place, normal, np.array(force), hold.friction))
-        if own:
-            zmp[k] = zero_moment_point(
-                [one.place for one in own], [one.force for one in own], up / max(float(np.linalg.norm(up)), 1e-12)
-            )
+                    on = hold.on or ""
+                    own.append(PlannedForce(*names, place, normal, np.array(force), hold.friction, link=on))
+        if outer := [one for one in own if not one.link]:
+            places, forces = [one.place for one in outer], [one.force for one in outer]
+            zmp[k] = zero_moment_point(places, forces, up / max(float(np.linalg.norm(up)), 1e-12))
         planned.append(own)
     return efforts, planned, zmp
 

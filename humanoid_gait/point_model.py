@@ -101,7 +101,7 @@ class PointModel:
         if not all(is_dataclass(cost) and cost.__dataclass_params__.frozen for cost in costs):  # it may change
             return cls(model, phase, costs)
         holds = [(own.contact.location.name, own.part, own.contact.bilateral, own.least, own.friction == 0.0,
-                  np.isinf(own.friction)) for own in (*phase.holds, *phase.cuts)]  # fmt: skip
+                  np.isinf(own.friction), own.on) for own in (*phase.holds, *phase.cuts)]  # fmt: skip
         robot, heading = model.coordinates.robot, model.coordinates.heading
         key = (robot, heading, model.gravity, tuple(holds), len(phase.cuts), tuple(costs), phase.impact)
         try:
@@ -131,14 +131,19 @@ class PointModel:
         if self.impact:
             q, a, _ = model.coordinates.motion(y, change, ca.SX.zeros(n))
             v = ca.SX.zeros(n)
-        links = tuple(dict.fromkeys(own.hold.contact.location.link for own in self.loaded))
+        ends = [own.hold.contact.location.link for own in self.loaded]
+        links = tuple(dict.fromkeys([*ends, *[own.hold.on for own in self.loaded if own.hold.on is not None]]))
         wrenches = {link: ca.SX.zeros(6) for link in links}
         forces = []
         surfaces = ca.vertsplit(symbols, 13) if self.loaded else []
         for own, part, surface in zip(self.loaded, self.slices, surfaces, strict=True):
             link = own.hold.contact.location.link
-            force, moment, at_corners = own.wrench(multipliers[part], model.placement(link, q)[0], surface)
+            R, p = model.placement(link, q)
+            on = None if own.hold.on is None else model.placement(own.hold.on, q)
+            force, moment, at_corners = own.wrench(multipliers[part], R, surface, None if on is None else on[0])
             wrenches[link] += ca.vertcat(force, moment)
+            if own.hold.on is not None and on is not None:
+                wrenches[own.hold.on] -= ca.vertcat(force, moment + ca.cross(p - on[1], force))
             forces.append(at_corners)
         loads = [ca.vertcat(*[wrench.T for wrench in wrenches.values()])] if links else []
         tau = model.dynamics(links)(q, v, a, *loads)
@@ -237,5 +242,5 @@ class PointModel:
 
 
 def _bearing(phase: Phase) -> list[Hold]:
-    """What is held; least forces are none of an impact's."""
+    """Return what is held, of an impact without least forces."""
     return [replace(hold, least=0.0) for hold in phase.holds] if phase.impact else list(phase.holds)

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
-import pinocchio as pin
 
 from humanoid_gait.robot_model import RobotModel
 from humanoid_model import InputError

@@ -49,6 +49,6 @@ def _values(t: Transcription, x: Array) -> tuple[float, Array]:
         rows[t.gaps[nodes]] = states[nodes + 1] - after.T
     for kind, (_, at) in zip(t.node_rows, t.kinds, strict=True):
         count = len(kind.columns)
-        own = kind.function.map(count)(x[kind.columns].T, np.tile(kind.parameters[:, None], count))
-        rows[at] = np.asarray(own).T
+        found = kind.function.map(count)(x[kind.columns].T, np.tile(kind.parameters[:, None], count))
+        rows[at] = np.asarray(found).T
     return cost, rows

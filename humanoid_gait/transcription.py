@@ -23,8 +23,8 @@ from humanoid_gait.coordinates import Coordinates
 from humanoid_gait.layout import Layout
 from humanoid_gait.mirror import Mirror
 from humanoid_gait.point_model import PointModel
-from humanoid_gait.program_solution import ProgramSolution
 from humanoid_gait.problem import Corridor, Cycle, GaitProblem, Phase, State, Tube
+from humanoid_gait.program_solution import ProgramSolution
 from humanoid_gait.quadrature import GaussPoints
 from humanoid_gait.robot_model import RobotModel
 from humanoid_gait.scene_clearance import scene_gaps

@@ -105,8 +105,8 @@ class _Judge:
         step = np.array([pin.difference(model, q, after) for q, after in zip(motion.q, motion.q[1:], strict=False)])
         twice = h == 0.0
         given = np.isin(t, [impact.time for impact in motion.impacts])  # :meth:`impacts` looks at these
-        change = np.diff(motion.v, axis=0)
-        for what, change, rows in (("position", step, twice), ("velocity", change, twice & ~given)):
+        jumps = np.diff(motion.v, axis=0)
+        for what, change, rows in (("position", step, twice), ("velocity", jumps, twice & ~given)):
             yield from Limit(ViolationKind.JUMP, f"jump of a {what}", "", JUMP).check(
                 t[rows], np.abs(change[rows]).max(axis=1, initial=0.0), 0.0
             )
@@ -123,8 +123,12 @@ class _Judge:
         )
 
     def soles(self) -> Iterator[Violation]:
-        """Yield soles below the ground, hardly above it, and held ones off it or sliding."""
+        """Yield soles below the ground, hardly above it, and held ones off it or sliding; and grasps that slip."""
         motion, robot = self.motion, self.motion.robot
+        for span in motion.contacts:
+            on = robot.parts.links.get(span.contact.surface.body)
+            if on is not None and on.joint_id:
+                yield from self._grasped(span, span.contact.surface.body)
         for name, location in robot.contacts.items():
             spans = [span for span in motion.contacts if span.location == name]
             if not location.support:
@@ -160,6 +164,21 @@ class _Judge:
         slid = np.linalg.norm(corners[..., :2] - corners[0, :, :2], axis=2).max(axis=1)
         yield from Limit(ViolationKind.CLOSURE, f"slide of {what}", "m", PLACE).check(t, slid, 0.0)
 
+    def _grasped(self, span: ContactSpan, link: str) -> Iterator[Violation]:
+        """Yield how far a contact with another link isn't where it belongs on that."""
+        inside = (self.motion.times >= span.start) & (self.motion.times <= span.end)
+        contact, robot = span.contact, self.motion.robot
+        frame = contact.surface.placement_body_surface * contact.placement_surface_patch
+        back = contact.location.placement_link_patch
+        belongs = np.array([frame.act(back.actInv(corner)) for corner in span.corners_link])
+        off = []
+        for q in self.motion.q[inside]:
+            links = robot.link_placements(q)
+            between = links[link].inverse() * links[contact.location.link]
+            off.append(max(np.linalg.norm(between.act(c) - b) for c, b in zip(span.corners_link, belongs, strict=True)))
+        limit = Limit(ViolationKind.CLOSURE, f"distance of {span.location} from where it holds {link}", "m", PLACE)
+        yield from limit.check(self.motion.times[inside], np.array(off), 0.0)
+
     def forces(self) -> Iterator[Violation]:
         """Yield forces, and impulses, that pull, slip, or act above the ground."""
         motion = self.motion
@@ -178,6 +197,8 @@ class _Judge:
             own = [[force for force in sample if force.location == name] for sample in samples]
             normals = [[float(force.force @ force.normal) for force in sample] for sample in own]
             least = np.array([min(sample, default=0.0) for sample in normals])
+            if any(span.location == name and span.contact.bilateral for span in self.motion.contacts):
+                continue
             pulls = Limit(ViolationKind.ROOT_FOOT_PULLS, f"{name}: normal {what}", unit, FORCE, True)
             yield from pulls.check(times, least, 0.0)
             total = np.array([sum((force.force for force in sample), np.zeros(3)) for sample in own])
@@ -188,6 +209,8 @@ class _Judge:
             slips = Limit(ViolationKind.FRICTION, f"{name}: friction {self.friction:g}", unit, self.friction * FORCE)
             along[normal < -FORCE] = 0.0  # it pulls, whatever its friction
             yield from slips.check(times, along, (1.0 + FRICTION) * self.friction * np.maximum(normal, 0.0))
+            if not self.motion.robot.contacts[name].support:
+                continue
             high = [
                 max((self._above(force.place) for force in sample if abs(force.force).max() > FORCE), default=0.0)
                 for sample in own
@@ -211,7 +234,7 @@ class _Judge:
     def impacts(self) -> Iterator[Violation]:
         """Yield jumps of the momentum that no planned impulse is the cause of."""
         motion, model = self.motion, self.motion.robot.model
-        data, still = model.createData(), np.zeros(model.nv)
+        data = model.createData()
         mass = sum(inertia.mass for inertia in model.inertias)
         for impact in motion.impacts:
             (rows,) = np.nonzero(motion.times == impact.time)
@@ -226,13 +249,16 @@ class _Judge:
             yield from limit.check(np.array([impact.time]), np.abs(jump).max(keepdims=True), 0.0)
 
     def _outer(self, data: pin.Data, q: Array, forces: Sequence[PlannedForce]) -> pin.StdVec_Force:
-        """Forces of the scene on each joint, in its frame."""
+        """Return the forces of the scene on each joint, in its frame."""
         robot, outer = self.motion.robot, pin.StdVec_Force()
         pin.forwardKinematics(robot.model, data, q)
         outer.extend([pin.Force.Zero() for _ in range(robot.model.njoints)])
         for force in forces:
-            joint = robot.parts.links[robot.contacts[force.location].link].joint_id
-            outer[joint] += data.oMi[joint].actInv(pin.Force(force.force, np.cross(force.place, force.force)))
+            wrench = pin.Force(force.force, np.cross(force.place, force.force))
+            for link, sign in ((robot.contacts[force.location].link, 1.0), (force.link, -1.0)):
+                if link:
+                    joint = robot.parts.links[link].joint_id
+                    outer[joint] += data.oMi[joint].actInv(sign * wrench)
         return outer
 
     def clearances(self, obstacles: Sequence[Geometry]) -> Iterator[Violation]:

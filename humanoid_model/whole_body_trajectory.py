@@ -63,7 +63,7 @@ class ContactSpan:
 
 @dataclass(frozen=True, eq=False)
 class PlannedForce:
-    """A force of the scene on the robot.
+    """A force of the scene, or of one link, on the robot.
 
     Attributes:
         location: contact location that it acts on.
@@ -73,6 +73,7 @@ class PlannedForce:
         force: (3,) in the world [N].
         friction: coefficient.
         slips: whether the motion needs more friction than that.
+        link: of the robot that the surface is on and the force acts back on; empty for a surface of the scene.
     """
 
     location: str
@@ -82,6 +83,7 @@ class PlannedForce:
     force: Array
     friction: float
     slips: bool = False
+    link: str = ""
 
 
 class Impact(NamedTuple):

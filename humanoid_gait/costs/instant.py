@@ -23,7 +23,7 @@ class Instant:
         joint_rate: (m,) of these [rad/s or m/s].
         limit: (m,) greatest efforts; 1 where there is none.
         holds: names of contacts that bear, held ones before cut ones.
-        forces: of each of these, (k, 3) at its corners in the world [N]; of a bilateral one (1, 3).
+        forces: of each of these, (k, 3) at its corners in the world [N]; of a bilateral one without moments (1, 3).
         gaps: of each of these, (k,) how far it is from where it belongs [m, rad].
         corners: of a contact location, by its name, (k, 3) in the world [m].
         weight: of the robot [N].

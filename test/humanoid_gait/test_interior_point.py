@@ -39,7 +39,8 @@ def test_values_and_derivatives_are_those_of_the_expressions(
     single: float | tuple[float, float], least: float, impacts: bool
 ) -> None:
     robot = load_robot("bip", geometry=False)
-    problem = WalkRequest(0.25, single=single, double=0.2, intervals=(1, 2), costs=COSTS, impacts=impacts).problem(robot)
+    request = WalkRequest(0.25, single=single, double=0.2, intervals=(1, 2), costs=COSTS, impacts=impacts)
+    problem = request.problem(robot)
     phases = [replace(one, holds=tuple(replace(hold, least=least) for hold in one.holds)) for one in problem.phases]
     problem = replace(problem, phases=phases)
     postures = posture_guess(problem)
