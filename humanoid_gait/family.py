@@ -27,7 +27,7 @@ from humanoid_gait.guess import posture_guess
 from humanoid_gait.problem import GaitProblem
 from humanoid_gait.program_solution import ProgramSolution
 from humanoid_gait.sensitivity import lagrangian
-from humanoid_gait.transcription import Transcription
+from humanoid_gait.transcription import Transcription, fits
 from humanoid_gait.walk import WalkRequest
 from humanoid_model import InputError, Robot
 from humanoid_model.archive import BROKEN_ARCHIVE, read_archive, write_archive
@@ -303,7 +303,7 @@ def _solved(task: tuple[Robot, WalkRequest, dict[str, float], GaitMemberSolution
     except InputError as problem:
         return str(problem)
     result = None
-    if near is not None and solver.transcription.fits(start := _start(*near.arrays[2:])):
+    if near is not None and fits(start := _start(*near.arrays[2:]), solver.transcription):
         result = solver.solve(start)
     if result is None or not result.success:
         result = solver.solve()
@@ -326,7 +326,7 @@ def _slope(
             beside = _transcription(robot, request, {**values, name: own})
         except InputError:  # a load below 0
             continue
-        if beside.fits(solution):
+        if fits(solution, beside):
             found.append((own, lagrangian(beside, solution)))
         if len(found) == 2:
             return (found[0][1] - found[1][1]) / (found[0][0] - found[1][0])

@@ -16,7 +16,7 @@ from humanoid_gait.motion import whole_body_motion
 from humanoid_gait.problem import GaitProblem
 from humanoid_gait.program_solution import ProgramSolution, SolverOptions
 from humanoid_gait.stages import Stages
-from humanoid_gait.transcription import Transcription
+from humanoid_gait.transcription import Transcription, fits
 from humanoid_model import InputError
 from humanoid_model.arrays import Array
 from humanoid_model.motion_verdict import judge_motion
@@ -125,7 +125,7 @@ class GaitSolver:
             InputError: the start is of another shape; IPOPT has no progress and no time limit.
         """
         near = start.solution if isinstance(start, GaitResult) else start
-        if near is not None and not self.transcription.fits(near):
+        if near is not None and not fits(near, self.transcription):
             own = self.transcription.layout.unknowns, len(self.transcription.row_lower)
             remedy = f"Give one of {own[0]} and {own[1]}: of the same robot, phases and intervals; or none"
             problem = f"has {len(near.x)} unknowns and {len(near.multipliers)} rows"

@@ -131,9 +131,9 @@ def whole_body_motion(transcription: Transcription, x: Array, period: float = np
             joined["v"][k] = 0.0  # controllers want rest, not rest to the solver's tolerance
     return WholeBodyTrajectory(
         robot, joined["times"], joined["q"], joined["v"], joined["a"], _merged(spans),
-        tau=joined["tau"], forces=forces, zero_moment_point=joined["zmp"], impacts=impacts,
+        tau=joined["tau"], forces=forces, zero_moment_point=joined["zmp"],
         base=_base(transcription),
-    )  # fmt: skip
+    ).with_impacts(impacts)  # fmt: skip
 
 
 def _impulses(transcription: Transcription, x: Array, index: int) -> tuple[PlannedForce, ...]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from humanoid_gait.gait import GaitResult, GaitSolver
 from humanoid_gait.program_solution import SolverOptions
+from humanoid_gait.transcription import fits
 from humanoid_gait.walk import WalkRequest
 from humanoid_model import InputError, Robot
 from humanoid_model.progress import Progress, ProgressCallback, as_part
@@ -53,7 +54,7 @@ def nearest_request(
         except InputError:
             upper = share
             continue
-        known = None if found is None or not solver.transcription.fits(found[1].solution) else found[1]
+        known = None if found is None or not fits(found[1].solution, solver.transcription) else found[1]
         told = as_part(tell, 0, f"nearest walk, try {number + 1} of {_TRIES}: ")
         result = solver.solve(known, told, left)
         if result.success:

@@ -79,8 +79,7 @@ def joined(motions: Sequence[WholeBodyTrajectory]) -> WholeBodyTrajectory:
         motions[0].robot, every, rows["q"], rows["v"], rows["a"], spans, tau=rows["tau"],
         forces=[sample for part in motions for sample in part.forces],
         zero_moment_point=np.concatenate(moments) if len(moments) == len(motions) else None,
-        impacts=[own._replace(time=_sample(every, own.time)) for own in impacts],
-    )  # fmt: skip
+    ).with_impacts([own._replace(time=_sample(every, own.time)) for own in impacts])  # fmt: skip
 
 
 def _next(motion: WholeBodyTrajectory, cycle: Cycle) -> WholeBodyTrajectory:
@@ -114,8 +113,7 @@ def _next(motion: WholeBodyTrajectory, cycle: Cycle) -> WholeBodyTrajectory:
     return WholeBodyTrajectory(
         robot, motion.times, q, image(motion.v), image(motion.a), spans, tau=image(motion.tau), forces=forces,
         zero_moment_point=None if zmp is None else np.array([place(row) for row in zmp]),
-        impacts=[own._replace(impulses=image_of(own.impulses)) for own in motion.impacts],
-    )  # fmt: skip
+    ).with_impacts([own._replace(impulses=image_of(own.impulses)) for own in motion.impacts])  # fmt: skip
 
 
 def _configuration(

@@ -123,10 +123,6 @@ class Transcription:
         self._bounds()
         self._number()
 
-    def fits(self, solution: ProgramSolution) -> bool:
-        """Whether a solution has as many unknowns and rows as the program."""
-        return (len(solution.x), len(solution.multipliers)) == (self.layout.unknowns, len(self.row_lower))
-
     # Bounds ---------------------------------------------------------------------------------------------------------
 
     def _bounds(self) -> None:
@@ -570,6 +566,11 @@ class Transcription:
         blocks = second.map(count)(own, mu)
         unknowns = self.layout.unknowns
         return piece, scattered(blocks, second.sparsity_out(0), kind.columns, kind.columns, (unknowns, unknowns))
+
+
+def fits(solution: ProgramSolution, program: Transcription) -> bool:
+    """Whether a solution has as many unknowns and rows as a program."""
+    return (len(solution.x), len(solution.multipliers)) == (program.layout.unknowns, len(program.row_lower))
 
 
 def _at(name: str, function: ca.Function, columns: NDArray[np.int64], stage: NDArray[np.int64], value: Array) -> Rows:

@@ -22,6 +22,8 @@ from humanoid_model.description import Geometry
 from humanoid_model.ground_profile import LEVEL, GroundProfile
 
 Duration = float | tuple[float, float]
+_UNEVEN = 2.0
+"""Greatest speed of a joint that begins and ends slowly, over its mean one."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class WalkRequest:
         intervals: of double and single support.
         heel: of double support before that, the front foot on its hindmost corners; 0 for none, likewise [s].
         toe: of double support after it, the rear foot on its foremost corners; 0 for none, likewise [s].
-        settle: of standing on both feet before a start and after a stop, likewise [s].
+        settle: of standing on both feet before a start and after a stop, likewise; longer where a joint's speed takes
+            that [s].
         clearance: of soles that swing [m].
         friction: coefficient.
         costs: that are summed up.
@@ -107,7 +110,7 @@ class WalkRequest:
         swing = Phase(both[:1], self.single, self.intervals[1], (second,), self.clearance)
         lands = (both[0], self._hold(robot, second, ahead))
         rest = self._rest(robot, {first: a, second: beside})
-        stand = Phase(both, self.settle, 2 * self.intervals[0])
+        stand = self._stand(robot, both, rest, q)
         return self._problem(robot, (stand, swing), State(q, v), State(rest), lands)
 
     def stopping(self, robot: Robot, q: Array, v: Array) -> GaitProblem:
@@ -116,8 +119,8 @@ class WalkRequest:
         beside = ahead * flipped(a).inverse() * a
         step = self._step(robot, (first, a), (second, ahead))
         both = (self._hold(robot, first, beside), self._hold(robot, second, ahead))
-        stand = Phase(both, self.settle, 2 * self.intervals[0])
         rest = self._rest(robot, {first: beside, second: ahead})
+        stand = self._stand(robot, both, rest, q)
         return self._problem(robot, (*step, stand), State(rest), State(q, v))
 
     def _pair(self, robot: Robot) -> tuple[str, str, pin.SE3, pin.SE3]:
@@ -125,6 +128,16 @@ class WalkRequest:
         first, second = soles(robot)
         a = self._beside(robot, first, second)
         return first, second, a, pin.SE3.Interpolate(pin.SE3.Identity(), self._further(2.0), 0.5) * flipped(a)
+
+    def _stand(self, robot: Robot, holds: tuple[Hold, ...], rest: Array, q: Array) -> Phase:
+        """Return standing between rest and a cycle, as long as joints take for their way, the swing's time included."""
+        way = np.abs(pin.difference(robot.model, rest, q))
+        driven = [robot.index_v(name) for name in robot.joint_names if name in robot.actuators]
+        takes = _UNEVEN * float((way / robot.limits.velocity)[driven].max(initial=0.0)) - _range(self.single)[0]
+        least, most = _range(self.settle)
+        longer = max(1.0, takes / least)
+        settle = self.settle if longer == 1.0 else (longer * least, max(longer * least, most))
+        return Phase(holds, settle, math.ceil(2 * self.intervals[0] * longer))
 
     def _rest(self, robot: Robot, places: dict[str, pin.SE3]) -> Array:
         """(nq,) the default posture with soles at places."""
@@ -206,6 +219,10 @@ class WalkRequest:
     def _places(robot: Robot) -> dict[str, pin.SE3]:
         links = robot.link_placements(robot.default_posture)
         return {name: links[own.link] * own.placement_link_patch for name, own in robot.contacts.items() if own.support}
+
+
+def _range(duration: Duration) -> tuple[float, float]:
+    return duration if isinstance(duration, tuple) else (duration, duration)
 
 
 def _with_impacts(phases: Sequence[Phase], lands: Sequence[Hold]) -> list[Phase]:

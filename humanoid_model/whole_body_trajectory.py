@@ -6,6 +6,7 @@ Gaits and plans of contacts become this type; the stabiliser, the players and th
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -136,7 +137,7 @@ class WholeBodyTrajectory:
         contacts: when what touches.
         forces: of each sample; empty where they aren't known.
         zero_moment_point: (K, 3) planned, NaN where nothing presses [m]; None where it isn't known.
-        impacts: in order.
+        impacts: in order; none at first (:meth:`with_impacts`).
         base: model joint that carries the base link; None for a robot fixed to the world.
         joint_names: of driven joints with one coordinate, the n joints of what follows.
     """
@@ -153,7 +154,6 @@ class WholeBodyTrajectory:
         tau: ArrayLike | None = None,
         forces: Sequence[Sequence[PlannedForce]] = (),
         zero_moment_point: ArrayLike | None = None,
-        impacts: Sequence[Impact] = (),
         base: int | None = None,
     ) -> None:
         """Keep the samples.
@@ -168,7 +168,6 @@ class WholeBodyTrajectory:
             tau: (K, nv) feed-forward torques, zero if left out [N m].
             forces: planned ones of each sample.
             zero_moment_point: (K, 3) [m].
-            impacts: in order.
             base: joint that carries the base link, of a planar robot; the floating base's if left out.
 
         Raises:
@@ -200,7 +199,8 @@ class WholeBodyTrajectory:
             raise InputError(f"are {len(forces)}", element="forces", remedy=f"Give those of each of {count} samples")
         self.forces = tuple(tuple(item) for item in forces)
         _check_spans(robot, contacts)
-        self.contacts, self.impacts = tuple(contacts), tuple(impacts)
+        self.contacts: tuple[ContactSpan, ...] = tuple(contacts)
+        self.impacts: tuple[Impact, ...] = ()
         self.base = robot.base_joint if base is None else base
         joints = ((name, model.joints[robot.parts.joint_ids[name]]) for name in robot.joint_names)
         plain = [(name, j) for name, j in joints if name in robot.actuators and j.nq == j.nv == 1]
@@ -292,6 +292,12 @@ class WholeBodyTrajectory:
             landing,
         )
 
+    def with_impacts(self, impacts: Sequence[Impact]) -> WholeBodyTrajectory:
+        """Return the motion with impacts, in order, each at a time that is there twice or at an end."""
+        found = copy.copy(self)
+        found.impacts = tuple(impacts)
+        return found
+
     def reversed(self) -> WholeBodyTrajectory:
         """Return the motion backwards: without friction in the joints it takes the same torques and forces.
 
@@ -332,9 +338,8 @@ class WholeBodyTrajectory:
         zmp = self.zero_moment_point
         return WholeBodyTrajectory(
             self.robot, self.times[rows], self.q[rows], self.v[rows], self.a[rows], spans, tau=self.tau[rows],
-            forces=self.forces[rows], zero_moment_point=None if zmp is None else zmp[rows],
-            impacts=[own for own in self.impacts if start - near < own.time < end + near], base=self.base,
-        )  # fmt: skip
+            forces=self.forces[rows], zero_moment_point=None if zmp is None else zmp[rows], base=self.base,
+        ).with_impacts([own for own in self.impacts if start - near < own.time < end + near])  # fmt: skip
 
     def _clipped(self, time: float) -> float:
         return min(max(time, float(self.times[0])), float(self.times[-1]))

@@ -43,11 +43,11 @@ BUDGETS = {
     "files of humanoid_codegen": 42,
     "lines of humanoid_control": 5986,
     "files of humanoid_control": 38,
-    "lines of humanoid_gait": 6595,
-    "files of humanoid_gait": 48,
+    "lines of humanoid_gait": 6998,
+    "files of humanoid_gait": 50,
     "lines of humanoid_kinematics": 8006,
     "files of humanoid_kinematics": 37,
-    "lines of humanoid_model": 13425,
+    "lines of humanoid_model": 13544,
     "files of humanoid_model": 58,
     "lines of humanoid_planner": 24058,
     "files of humanoid_planner": 94,
@@ -60,7 +60,7 @@ BUDGETS = {
     "dataclasses": 631,
     "public names": 250,
     "folders that import each other": 2,
-    "words of docs": 41735,
+    "words of docs": 41871,
 }
 SLACK = 0.01
 

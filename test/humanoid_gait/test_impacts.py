@@ -100,8 +100,8 @@ def test_a_jump_of_velocities_needs_an_impulse_that_makes_it(hard: GaitResult) -
     ):  # fmt: skip
         changed = WholeBodyTrajectory(
             motion.robot, motion.times, motion.q, motion.v, motion.a, motion.contacts, tau=motion.tau,
-            forces=motion.forces, impacts=impacts, base=motion.base,
-        )  # fmt: skip
+            forces=motion.forces, base=motion.base,
+        ).with_impacts(impacts)  # fmt: skip
         found = [str(violation) for violation in judge_motion(changed, LEVEL, 0.6)]
         assert any(what in one for one in found), found
 

@@ -173,3 +173,17 @@ def test_a_given_state_may_be_at_a_limit() -> None:
     slower = replace(robot, limits=replace(limits, velocity=np.where(limits.velocity > fast, fast, limits.velocity)))
     result = GaitSolver(GaitProblem(slower, cycle.problem.phases[1:], *ends, costs)).solve()
     assert result.solution.converged
+
+
+def test_standing_before_a_start_lasts_as_long_as_the_slowest_joint_takes() -> None:
+    robot = load_robot("hrp2", geometry=False)
+    q, v = robot.default_posture, np.zeros(robot.model.nv)
+    request = WalkRequest(0.2)
+    assert request.starting(robot, q, v).phases[0].range == (0.6, 0.6)
+    far = q.copy()
+    far[robot.index_q("LARM_JOINT0")] += (turn := 5.0)
+    fastest = robot.limits.velocity[robot.index_v("LARM_JOINT0")]
+    for stand in (request.starting(robot, far, v).phases[0], request.stopping(robot, far, v).phases[-1]):
+        # With the swing twice the time that the joint takes at its greatest speed.
+        assert stand.range[0] + 0.6 == pytest.approx(2.0 * turn / fastest, rel=1e-6)
+        assert stand.intervals == pytest.approx(16 * stand.range[0] / 0.6, abs=1.0)
