@@ -81,6 +81,8 @@ bench: build  ## our figures beside the peers', which have an environment of the
 	@scripts/run python benchmark/generated_operations.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/generated_dynamics.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/gait_space.py
+	@scripts/setup .venv-crocoddyl benchmark/gait_requirements.txt
+	@scripts/run python benchmark/gait_peers.py --peers .venv-crocoddyl/bin/python
 	@scripts/run python benchmark/equilibrium.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/kinematics.py --peers .venv-peers/bin/python
 	@scripts/run python benchmark/distances.py

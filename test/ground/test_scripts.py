@@ -19,7 +19,7 @@ pytestmark = pytest.mark.feature("000-F028")
 
 ROOT = Path(__file__).parents[2]
 LOCKED = [
-    str(path.relative_to(ROOT)) for path in (*ROOT.glob("requirements*.txt"), ROOT / "benchmark/requirements.txt")
+    str(path.relative_to(ROOT)) for path in (*ROOT.glob("requirements*.txt"), *ROOT.glob("benchmark/*requirements.txt"))
 ]
 #: A package of a lock: name, version, the hashes of its files.
 LOCK_ENTRY = re.compile(

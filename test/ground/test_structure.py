@@ -60,7 +60,7 @@ BUDGETS = {
     "dataclasses": 631,
     "public names": 250,
     "folders that import each other": 2,
-    "words of docs": 41871,
+    "words of docs": 41984,
 }
 SLACK = 0.01
 
