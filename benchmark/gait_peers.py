@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A swing of one foot beside Crocoddyl's and beside IPOPT's, the same problem in the same rounds.
 
-Robot, both ends' states, duration and cost (squared efforts over their limits, squared accelerations of joints) are the
-same; ends come from a periodic step of ours. Crocoddyl has no limits, no friction cones, no ground for the swinging foot
-and the end as a penalty: its row compares with "freed", ours without these. IPOPT solves our transcription with all of
-them with CasADi's derivatives. What Crocoddyl found is then a start for ours and the other way round: whether either
-stops in a minimum of its own.
+Robot, both ends' states, duration and cost (squared efforts over their limits, squared accelerations of joints) are
+the same; ends come from a periodic step of ours. Crocoddyl has no limits, no friction cones, no ground for the
+swinging foot and the end as a penalty: its row compares with "freed", ours without these. IPOPT solves our
+transcription with all of them with CasADi's derivatives. What Crocoddyl found is then a start for ours and the other
+way round: whether either stops in a minimum of its own.
 
 Times are processor seconds of solving, medians of rounds taken in turns; making and building stand beside.
 """
@@ -76,11 +76,14 @@ def task(problem: GaitProblem) -> dict[str, Any]:
     limits = {name: robot.limits.effort[robot.index_v(name)] for name in robot.joint_names}
     ends = (problem.start, problem.end)
     return {
-        "urdf": robot.description.text, "foot": phase.holds[0].contact.location.link, "dt": KNOT, "end": END, "smooth": SMOOTH,
-        "duration": phase.range[0], "weights": {name: 1.0 / float(limit) ** 2 for name, limit in limits.items()},
+        "urdf": robot.description.text, "foot": phase.holds[0].contact.location.link, "dt": KNOT, "end": END,
+        "smooth": SMOOTH, "duration": phase.range[0],
+        "weights": {name: 1.0 / float(limit) ** 2 for name, limit in limits.items()},
         "armature": {name: float(robot.model.armature[robot.index_v(name)]) for name in robot.joint_names},
         "names": list(robot.model.names[2:]),
-        "states": [(np.asarray(end.q).tolist(), np.asarray(end.v).tolist()) for end in ends if isinstance(end, State)],
+        "states": [
+            (np.asarray(end.q).tolist(), np.asarray(end.v).tolist()) for end in ends if isinstance(end, State)
+        ],
     }  # fmt: skip
 
 
@@ -134,8 +137,8 @@ def compare(name: str, python: Path, rounds: int) -> None:
             f"| {name} | {label} | {made:.2f} | {took:.2f} | {took / least:.2f} | {iterations} | {cost:.6f} | {word} |",
             flush=True,
         )
-    print(f"{name}: from Crocoddyl's motion ours, freed, ends at {after.cost:.6f} ({after.solution.iterations} iterations), "
-          f"from ours Crocoddyl at {from_ours['cost']:.6f} ({from_ours['iterations']})")  # fmt: skip
+    print(f"{name}: from Crocoddyl's motion ours, freed, ends at {after.cost:.6f} ({after.solution.iterations} "
+          f"iterations), from ours Crocoddyl at {from_ours['cost']:.6f} ({from_ours['iterations']})")  # fmt: skip
 
 
 def main() -> None:
@@ -146,7 +149,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    print("| robot | solver | make s | solve s | to ours | iterations | cost | |\n|---|---|---:|---:|---:|---:|---:|---|")
+    print("| robot | solver | make s | solve s | to ours | iterations | cost | |")
+    print("|---|---|---:|---:|---:|---:|---:|---|")
     for name in given.robots:
         compare(name, given.peers, given.rounds)
 

@@ -24,12 +24,15 @@ from humanoid_model.arrays import Array
 from humanoid_model.compiling import counted
 
 (_MULTIPLY, _ADD, _SUBTRACT, _OUTPUT, _TWICE, _DIVIDE, _NEGATE, _SQUARE, _SINE, _COSINE, _ROOT, _CONSTANT, _INPUT,
- _COPY, _INVERSE, _EXPONENTIAL, _LOGARITHM, _POWER, _TANGENT) = range(19)  # fmt: skip
+ _COPY, _INVERSE, _EXPONENTIAL, _LOGARITHM, _POWER, _TANGENT, _GREATER, _LESSER, _SIZE, _SIGN, _BELOW, _NOT_ABOVE,
+ _NOT, _IF) = range(27)  # fmt: skip
 _CODES = {
     ca.OP_MUL: _MULTIPLY, ca.OP_ADD: _ADD, ca.OP_SUB: _SUBTRACT, ca.OP_OUTPUT: _OUTPUT, ca.OP_TWICE: _TWICE,
     ca.OP_DIV: _DIVIDE, ca.OP_NEG: _NEGATE, ca.OP_SQ: _SQUARE, ca.OP_SIN: _SINE, ca.OP_COS: _COSINE,
     ca.OP_SQRT: _ROOT, ca.OP_CONST: _CONSTANT, ca.OP_INPUT: _INPUT, ca.OP_ASSIGN: _COPY, ca.OP_INV: _INVERSE,
     ca.OP_EXP: _EXPONENTIAL, ca.OP_LOG: _LOGARITHM, ca.OP_POW: _POWER, ca.OP_CONSTPOW: _POWER, ca.OP_TANH: _TANGENT,
+    ca.OP_FMAX: _GREATER, ca.OP_FMIN: _LESSER, ca.OP_FABS: _SIZE, ca.OP_SIGN: _SIGN, ca.OP_LT: _BELOW,
+    ca.OP_LE: _NOT_ABOVE, ca.OP_NOT: _NOT, ca.OP_IF_ELSE_ZERO: _IF,
 }  # fmt: skip
 _BLOCK, _WIDTH = 40, 8
 """Arguments that an instruction is done for at once, at most, so that registers of some thousand variables stay in the
@@ -95,7 +98,8 @@ class BatchedFunction:
             kind, given, made = operation(k), inputs(k), output(k)
             if kind not in _CODES:
                 raise InputError(
-                    "takes an operation other than + - * / ** sqrt sin cos exp log tanh", element="cost",
+                    "takes an operation other than + - * / ** sqrt sin cos exp log tanh fmax fmin fabs sign if_else",
+                    element="cost",
                     remedy="Write it with these, or solve it by 'ipopt'",
                 )  # fmt: skip
             code = _CODES[kind]
@@ -210,3 +214,27 @@ def _run(instructions, constants, x, y, registers):  # type: ignore[no-untyped-d
             elif code == _TANGENT:
                 for j in range(width):
                     w[r, j] = np.tanh(w[a, j])
+            elif code == _GREATER:
+                for j in range(width):
+                    w[r, j] = max(w[a, j], w[b, j])
+            elif code == _LESSER:
+                for j in range(width):
+                    w[r, j] = min(w[a, j], w[b, j])
+            elif code == _SIZE:
+                for j in range(width):
+                    w[r, j] = abs(w[a, j])
+            elif code == _SIGN:
+                for j in range(width):
+                    w[r, j] = np.sign(w[a, j])
+            elif code == _BELOW:
+                for j in range(width):
+                    w[r, j] = 1.0 if w[a, j] < w[b, j] else 0.0
+            elif code == _NOT_ABOVE:
+                for j in range(width):
+                    w[r, j] = 1.0 if w[a, j] <= w[b, j] else 0.0
+            elif code == _NOT:
+                for j in range(width):
+                    w[r, j] = 1.0 if w[a, j] == 0.0 else 0.0
+            elif code == _IF:
+                for j in range(width):
+                    w[r, j] = w[b, j] if w[a, j] != 0.0 else 0.0

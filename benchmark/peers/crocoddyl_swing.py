@@ -61,7 +61,8 @@ def problem(task: dict) -> tuple[crocoddyl.ShootingProblem, list[np.ndarray], np
     ]
     running = crocoddyl.IntegratedActionModelEuler(dynamics[0], task["dt"])
     knots = round(task["duration"] / task["dt"])
-    found = crocoddyl.ShootingProblem(ends[0], [running] * knots, crocoddyl.IntegratedActionModelEuler(dynamics[1], 0.0))
+    end = crocoddyl.IntegratedActionModelEuler(dynamics[1], 0.0)
+    found = crocoddyl.ShootingProblem(ends[0], [running] * knots, end)
     found.nthreads = 1
     way = state.diff(ends[0], ends[1])
     return found, [state.integrate(ends[0], share * way) for share in np.linspace(0.0, 1.0, knots + 1)], ends[1], order

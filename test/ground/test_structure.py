@@ -43,7 +43,7 @@ BUDGETS = {
     "files of humanoid_codegen": 42,
     "lines of humanoid_control": 5986,
     "files of humanoid_control": 38,
-    "lines of humanoid_gait": 6998,
+    "lines of humanoid_gait": 7026,
     "files of humanoid_gait": 50,
     "lines of humanoid_kinematics": 8006,
     "files of humanoid_kinematics": 37,
@@ -60,7 +60,7 @@ BUDGETS = {
     "dataclasses": 631,
     "public names": 250,
     "folders that import each other": 2,
-    "words of docs": 41984,
+    "words of docs": 42034,
 }
 SLACK = 0.01
 

@@ -11,6 +11,7 @@ import pytest
 
 from humanoid_gait import (
     AccelerationCost,
+    ClearanceCost,
     ForceCost,
     GaitSolver,
     PowerCost,
@@ -80,7 +81,11 @@ def test_values_and_derivatives_are_those_of_the_expressions(
 
 def test_batches_are_what_casadi_computes() -> None:
     a, b = ca.SX.sym("a", 3), ca.SX.sym("b")
-    values = ca.vertcat(ca.exp(a[0]) / b, ca.sqrt(1.0 + a[1] ** 2) * ca.tanh(b), -ca.sin(a[2]) + ca.cos(a[0]) ** 3)
+    values = ca.vertcat(
+        ca.exp(a[0]) / b, ca.sqrt(1.0 + a[1] ** 2) * ca.tanh(b), -ca.sin(a[2]) + ca.cos(a[0]) ** 3,
+        ca.fmax(a[0], a[1]) ** 2, ca.fmin(a[1], b) * ca.fabs(a[2]), ca.sign(a[0]) * a[1],
+        ca.if_else(a[0] > a[2], a[1], b), ca.if_else(a[0] <= a[2], b, a[2] ** 2),
+    )  # fmt: skip
     function = ca.Function("f", [a, b], [values, ca.jacobian(values, a)])
     batched, generator = BatchedFunction.of(function), np.random.default_rng(2)
     many, one = generator.standard_normal((57, 3)), np.array([0.7])
@@ -90,7 +95,19 @@ def test_batches_are_what_casadi_computes() -> None:
         np.testing.assert_allclose(value[k], np.asarray(expected[0]).ravel(), rtol=1e-13)
         np.testing.assert_allclose(batched.dense(1, jacobian)[k], np.asarray(ca.densify(expected[1])), rtol=1e-13)
     with pytest.raises(InputError, match="an operation other than"):
-        BatchedFunction.of(ca.Function("f", [b], [ca.fabs(b)]))
+        BatchedFunction.of(ca.Function("f", [a], [ca.atan2(a[0], a[1])]))
+
+
+def test_a_price_of_clearance_has_the_same_optimum() -> None:
+    """Its second derivative jumps where a corner comes too low, here in the whole swing."""
+    robot = load_robot("bip_planar", geometry=False)
+    costs = (TorqueCost(), AccelerationCost(1e-4), ForceCost(), ClearanceCost("front_sole", 0.05, 10.0))
+    problem = WalkRequest(0.3, intervals=(2, 5), costs=costs).problem(robot)
+    own, other = (GaitSolver(problem, SolverOptions(name, tolerance=1e-8)).solve() for name in ("stages", "ipopt"))
+    assert own.solution.converged, own.report()
+    assert own.cost == pytest.approx(other.cost, rel=1e-6)
+    bare = GaitSolver(WalkRequest(0.3, intervals=(2, 5), costs=costs[:-1]).problem(robot)).solve()
+    assert own.cost > bare.cost + 1e-4
 
 
 def test_the_optimum_is_that_of_ipopt_and_a_neighbour_is_nearer() -> None:
