@@ -245,8 +245,11 @@ class WholeBodyTrajectory:
             samples: which become points; all if left out.
 
         Raises:
-            InputError: joints jump where a time is there twice.
+            InputError: joints jump where a time is there twice, as in impacts.
         """
+        if self.impacts:
+            when = f"at {self.impacts[0].time:g} s, where joints' velocities jump"
+            raise InputError(f"has an impact {when}", element="motion", remedy="Plan a soft landing: drives can't jump")
         return JointTrajectory(
             self.joint_names,
             self.times[samples],

@@ -47,7 +47,7 @@ BUDGETS = {
     "files of humanoid_gait": 50,
     "lines of humanoid_kinematics": 8006,
     "files of humanoid_kinematics": 37,
-    "lines of humanoid_model": 13544,
+    "lines of humanoid_model": 13547,
     "files of humanoid_model": 58,
     "lines of humanoid_planner": 24058,
     "files of humanoid_planner": 94,
@@ -60,7 +60,7 @@ BUDGETS = {
     "dataclasses": 631,
     "public names": 250,
     "folders that import each other": 2,
-    "words of docs": 42034,
+    "words of docs": 42138,
 }
 SLACK = 0.01
 

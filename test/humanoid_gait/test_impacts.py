@@ -13,11 +13,13 @@ from humanoid_gait import GaitProblem, GaitResult, GaitSolver, Phase, State, Wal
 from humanoid_gait.proof import gait_proof
 from humanoid_gait.repeat import repeated
 from humanoid_gait.walk import soles
-from humanoid_model import InputError, Robot, load_robot
+from humanoid_model import InputError, Robot, SceneRobot, load_robot, load_scene
 from humanoid_model.arrays import Array
 from humanoid_model.ground_profile import LEVEL
 from humanoid_model.motion_verdict import judge_motion
 from humanoid_model.whole_body_trajectory import WholeBodyTrajectory
+from humanoid_sim import Simulation
+from humanoid_sim.playback import play_motion
 
 pytestmark = pytest.mark.feature("003-F031")
 FLIGHT = 0.1
@@ -43,6 +45,11 @@ def hard(robot: Robot) -> GaitResult:
     return GaitSolver(jump(robot, hard=True)).solve()
 
 
+@pytest.fixture(scope="module")
+def soft(robot: Robot) -> GaitResult:
+    return GaitSolver(jump(robot, hard=False)).solve()
+
+
 def landing(motion: WholeBodyTrajectory) -> tuple[Array, Array, Array]:
     """Configuration of the impact, velocities before and after it."""
     (impact,) = motion.impacts
@@ -51,7 +58,9 @@ def landing(motion: WholeBodyTrajectory) -> tuple[Array, Array, Array]:
     return motion.q[before], motion.v[before], motion.v[after]
 
 
-def test_a_hard_landing_is_pinocchios_and_costs_less_than_a_soft_one(robot: Robot, hard: GaitResult) -> None:
+def test_a_hard_landing_is_pinocchios_and_costs_less_than_a_soft_one(
+    robot: Robot, hard: GaitResult, soft: GaitResult
+) -> None:
     assert hard.success, hard.report()
     q, before, after = landing(hard.motion)
     assert np.abs(after - before).max() > 0.05
@@ -65,10 +74,19 @@ def test_a_hard_landing_is_pinocchios_and_costs_less_than_a_soft_one(robot: Robo
         rows.append(J)
     expected = pin.impulseDynamics(model, data, q, before, np.vstack(rows), 0.0, 0.0)
     np.testing.assert_allclose(after, expected, atol=1e-4)
-    soft = GaitSolver(jump(robot, hard=False)).solve()
     assert soft.success, soft.report()
     assert not soft.motion.impacts
     assert hard.cost < 0.95 * soft.cost
+
+
+def test_a_soft_landing_is_played_by_servos_a_hard_one_is_refused(hard: GaitResult, soft: GaitResult) -> None:
+    with pytest.raises(InputError, match=r"has an impact at 0\.6 s"):
+        hard.motion.joint_trajectory()
+    scene = load_scene("stand")
+    placed = SceneRobot("bip", load_robot("bip"), "", pin.SE3.Identity(), soft.motion.q[0])
+    played = play_motion(Simulation(replace(scene, robots=(placed,))), "bip", soft.motion)
+    assert played.fallen is None
+    assert played.goal_base < 5e-3
 
 
 def test_nothing_touches_in_flight(robot: Robot, hard: GaitResult) -> None:
