@@ -231,8 +231,11 @@ class PointModel:
     def second(self) -> ca.Function:
         """(zeta, parameters, factor of the cost rate, factors of the rows) to gradient and Hessian of the sum."""
         factor, factors = ca.SX.sym("factor"), ca.SX.sym("factors", self.rows.numel())
-        total = factor * self.cost + ca.dot(factors, self.rows)
-        return self._function("second", lambda: [*reversed(ca.hessian(total, self.given[0]))], factor, factors)
+
+        def write() -> list[ca.SX]:
+            return [*reversed(ca.hessian(factor * self.cost + ca.dot(factors, self.rows), self.given[0]))]
+
+        return self._function("second", write, factor, factors)
 
     def _function(self, name: str, write: Callable[[], list[ca.SX]], *more: ca.SX) -> ca.Function:
         if name not in self._derived:

@@ -127,7 +127,7 @@ def _backward(stage: Stage, P: Array, E: Array, states: int | None = None) -> tu
         if len(E):
             more = np.column_stack([E[:, :-1] @ stage.D, E[:, :-1] @ stage.d + E[:, -1]])
             C = np.vstack([C, more])
-    rest = np.r_[0:n, w]
+    rest = np.append(np.arange(n), w)
     Cu, Cx = C[:, n:w], C[:, rest]
     m, count = w - n, len(C)
     if count and m:
@@ -140,7 +140,7 @@ def _backward(stage: Stage, P: Array, E: Array, states: int | None = None) -> tu
             rank = int(np.sum(diagonal > _RANK * diagonal[0])) if diagonal[0] > 0.0 else 0
     else:
         factor, scales, order, rank = np.zeros((m, 0)), np.zeros(0), np.arange(count), 0
-    R = np.triu(factor[:rank])
+    R = factor[:rank]  # below the diagonal are reflectors, which nothing here reads
     # Controls in the axes of the factors; the first `rank` of them are fixed by rows.
     if rank:
         Hu = _turned(factor, scales, H[n:])
