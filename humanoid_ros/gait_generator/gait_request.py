@@ -19,6 +19,8 @@ DURATIONS = {
     "single": "single_support", "double": "double_support", "heel": "heel", "toe": "toe", "settle": "settle",
 }  # fmt: skip
 """How messages call the library's durations: ``double`` is a word of C++."""
+LOCAL = ("costs", "obstacles", "impacts")
+"""Fields of a request that messages don't have."""
 NUMBERS = ("length", "side", "turn", "slope", "rise", "clearance", "friction")
 
 
@@ -54,8 +56,11 @@ def gait_request_message(request: WalkRequest) -> GaitRequest:
     """Return the message of a walk, to which robot, steps and ends are added.
 
     Raises:
-        InputError: the request has costs of its own, which messages can't carry.
+        InputError: the request has costs of its own, obstacles or impacts, which messages can't carry.
     """
+    for name in LOCAL[1:]:
+        if getattr(request, name):
+            raise InputError("can't be sent", element=name, remedy="Leave them out, or generate the walk here")
     if [(type(cost), vars(cost)) for cost in request.costs] != [
         (type(cost), vars(cost)) for cost in WalkRequest(0.0).costs
     ]:

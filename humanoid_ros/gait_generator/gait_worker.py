@@ -38,8 +38,8 @@ def generate(request: bytes, defaults: GaitDefaults, tell: ProgressCallback) -> 
     with requested_reading(asked.robot), named_as_messages():
         name = check_requested(asked.robot, "robot") or defaults.robot
         walk = generate_gait(
-            _robot(name), wanted, int(asked.steps), start=asked.start, stop=asked.stop, progress=tell,
-            time_limit=limit,
+            _robot(name, wanted.apart is not None), wanted, int(asked.steps), start=asked.start, stop=asked.stop,
+            progress=tell, time_limit=limit,
         )  # fmt: skip
     message = gait_message(walk, name)
     for part, found in zip(message.parts, walk.parts.values(), strict=True):
@@ -49,9 +49,9 @@ def generate(request: bytes, defaults: GaitDefaults, tell: ProgressCallback) -> 
     return Answer(walk.success, walk.message, bytes(serialize_message(message)))
 
 
-def _robot(name: str) -> Robot:
+def _robot(name: str, geometry: bool) -> Robot:
     try:
-        return load_robot(name, geometry=False)
+        return load_robot(name, geometry=geometry)
     except RobotError as error:  # which names a file, if anything
         raise InputError(str(error).rstrip("."), element="robot") from None
 

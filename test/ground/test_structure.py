@@ -43,7 +43,7 @@ BUDGETS = {
     "files of humanoid_codegen": 42,
     "lines of humanoid_control": 5986,
     "files of humanoid_control": 38,
-    "lines of humanoid_gait": 7026,
+    "lines of humanoid_gait": 7029,
     "files of humanoid_gait": 50,
     "lines of humanoid_kinematics": 8006,
     "files of humanoid_kinematics": 37,
@@ -51,7 +51,7 @@ BUDGETS = {
     "files of humanoid_model": 58,
     "lines of humanoid_planner": 24058,
     "files of humanoid_planner": 94,
-    "lines of humanoid_ros": 30072,
+    "lines of humanoid_ros": 30077,
     "files of humanoid_ros": 158,
     "lines of humanoid_sim": 31083,
     "files of humanoid_sim": 122,
@@ -60,7 +60,7 @@ BUDGETS = {
     "dataclasses": 631,
     "public names": 250,
     "folders that import each other": 2,
-    "words of docs": 42138,
+    "words of docs": 42144,
 }
 SLACK = 0.01
 

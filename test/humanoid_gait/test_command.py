@@ -35,6 +35,10 @@ def test_a_walk_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert (tmp_path / "walk/report.txt").read_text().startswith("walks: ")
 
 
+def test_the_robots_shapes_are_there_where_parts_keep_apart() -> None:
+    assert main(["--apart", "0.01", "--time-limit", "0.01"]) == 1  # 2 where there is nothing to keep apart
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

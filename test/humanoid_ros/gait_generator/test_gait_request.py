@@ -6,6 +6,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import numpy as np
+import pinocchio as pin
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
@@ -13,8 +15,9 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 from humanoid_stack.msg import GaitRequest
 
 from humanoid_gait import TorqueCost, WalkRequest
+from humanoid_model.description import Box, Geometry
 from humanoid_model.errors import InputError
-from humanoid_ros.gait_generator.gait_request import DURATIONS, gait_request_message, read_gait_request
+from humanoid_ros.gait_generator.gait_request import DURATIONS, LOCAL, gait_request_message, read_gait_request
 
 pytestmark = pytest.mark.feature("003-F111")
 NODES = {"robot", "steps", "start", "stop", "proof", "time_limit"}
@@ -22,7 +25,7 @@ NODES = {"robot", "steps", "start", "stop", "proof", "time_limit"}
 
 
 def test_fields_are_the_librarys() -> None:
-    own = {field.name for field in dataclasses.fields(WalkRequest)} - {"costs"}
+    own = {field.name for field in dataclasses.fields(WalkRequest)} - set(LOCAL)
     assert set(GaitRequest.get_fields_and_field_types()) - NODES == {DURATIONS.get(name, name) for name in own}
 
 
@@ -68,6 +71,9 @@ def test_what_cannot_be_used_is_named(fields: dict[str, Any], said: str) -> None
         read_gait_request(GaitRequest(**{"length": 0.2, **fields}))
 
 
-def test_costs_of_ones_own_stay_here() -> None:
-    with pytest.raises(InputError, match="costs: can't be sent"):
-        gait_request_message(WalkRequest(0.2, costs=(TorqueCost(),)))
+@pytest.mark.parametrize("field", LOCAL)
+def test_what_messages_do_not_have_stays_here(field: str) -> None:
+    beam = Geometry("beam", Box(np.ones(3)), pin.SE3.Identity(), np.ones(4))
+    given: dict[str, Any] = {"costs": (TorqueCost(),), "obstacles": (beam,), "impacts": True}
+    with pytest.raises(InputError, match=f"{field}: can't be sent"):
+        gait_request_message(dataclasses.replace(WalkRequest(0.2), **{field: given[field]}))

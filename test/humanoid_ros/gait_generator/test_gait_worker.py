@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from builtin_interfaces.msg import Duration
 from humanoid_stack.msg import Gait, GaitRequest
 
 from humanoid_model import load_robot
@@ -65,6 +66,13 @@ def test_the_motion_is_what_players_take(gait: Gait) -> None:
         a[:6] = np.linalg.solve(M[:6, :6], loads[:6] - data.nle[:6] - M[:6, 6:] @ a[6:])
         efforts = (M @ a + data.nle - loads)[columns]
         np.testing.assert_allclose(efforts, point.effort, atol=0.05, err_msg=f"{times[k]:.3f} s")
+
+
+def test_the_robots_shapes_are_there_where_parts_keep_apart() -> None:
+    limit = Duration(nanosec=10_000_000)
+    answer, _ = answered(GaitRequest(**COARSE, apart=0.01, time_limit=limit))
+    assert not answer.success
+    assert "time" in answer.message
 
 
 def test_what_is_not_solved_comes_with_its_reason() -> None:
