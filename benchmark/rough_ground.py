@@ -99,7 +99,8 @@ def profile(ground: GroundProfile, *, friction: float = 0.8) -> str:
     if not len(ground.edges):
         tilt = [0.0, -math.atan(ground.slope), 0.0]
         return _scene({"floor": {"rpy": tilt, "shapes": [{"half_space": True}]}}, friction)
-    edges = [ground.edges[0] - 3.0, *ground.edges.tolist(), ground.edges[-1] + 3.0]
+    within = ground.edges.tolist()
+    edges = [within[0] - 3.0, *within, within[-1] + 3.0]
     ways = zip(edges, edges[1:], ground.heights.tolist(), strict=False)
     boxes = (([0.5 * (a + b), 0.0, z - 2.0], [0.0, 0.0, 0.0], [b - a, 6.0, 4.0]) for a, b, z in ways)
     return _scene({f"stair_{k}": _box(*box) for k, box in enumerate(boxes)}, friction)
