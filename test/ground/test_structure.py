@@ -60,7 +60,7 @@ BUDGETS = {
     "dataclasses": 631,
     "public names": 250,
     "folders that import each other": 2,
-    "words of docs": 42144,
+    "words of docs": 42174,
 }
 SLACK = 0.01
 
