@@ -41,6 +41,8 @@ FRICTION = 1e-3
 """Share by which a friction coefficient may be exceeded."""
 BALANCE = 2e-3
 """Of the weight: generalised force without cause that counts as none, on arms of a metre."""
+PULL = 1e-2
+"""Of a normal impulse below zero that counts as none [N s]."""
 IMPULSE = 2e-3
 """Of the mass times 1 m/s: jump of the momentum without cause that counts as none, on arms of a metre."""
 _SIDES = 8
@@ -191,7 +193,7 @@ class _Judge:
     def _pressing(
         self, times: Array, samples: Sequence[Sequence[PlannedForce]], unit: str
     ) -> Iterator[Violation]:
-        what = "force" if unit == "N" else "impulse"
+        what, none = ("force", FORCE) if unit == "N" else ("impulse", PULL)
         names = sorted({force.location for sample in samples for force in sample})
         for name in names:
             own = [[force for force in sample if force.location == name] for sample in samples]
@@ -199,20 +201,20 @@ class _Judge:
             least = np.array([min(sample, default=0.0) for sample in normals])
             if any(span.location == name and span.contact.bilateral for span in self.motion.contacts):
                 continue
-            pulls = Limit(ViolationKind.ROOT_FOOT_PULLS, f"{name}: normal {what}", unit, FORCE, True)
+            pulls = Limit(ViolationKind.ROOT_FOOT_PULLS, f"{name}: normal {what}", unit, none, True)
             yield from pulls.check(times, least, 0.0)
             total = np.array([sum((force.force for force in sample), np.zeros(3)) for sample in own])
             normal = np.array([sum(sample) for sample in normals])
             along = np.linalg.norm(
                 total - normal[:, None] * np.array([s[0].normal if s else np.zeros(3) for s in own]), axis=1
             )
-            slips = Limit(ViolationKind.FRICTION, f"{name}: friction {self.friction:g}", unit, self.friction * FORCE)
-            along[normal < -FORCE] = 0.0  # it pulls, whatever its friction
+            slips = Limit(ViolationKind.FRICTION, f"{name}: friction {self.friction:g}", unit, self.friction * none)
+            along[normal < -none] = 0.0  # it pulls, whatever its friction
             yield from slips.check(times, along, (1.0 + FRICTION) * self.friction * np.maximum(normal, 0.0))
             if not self.motion.robot.contacts[name].support:
                 continue
             high = [
-                max((self._above(force.place) for force in sample if abs(force.force).max() > FORCE), default=0.0)
+                max((self._above(force.place) for force in sample if abs(force.force).max() > none), default=0.0)
                 for sample in own
             ]
             aloft = Limit(ViolationKind.CLOSURE, f"{name}: height of a {what} above the ground", "m", PLACE)
